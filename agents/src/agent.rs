@@ -97,7 +97,7 @@ impl Agent {
     pub fn at_once(&self) -> AtOnce {
         let trees = |simulations: u32| (MOST_SIMULATIONS / simulations.max(1)).max(1) as usize;
         match &self.spec {
-            AgentSpec::Human | AgentSpec::Engine(_) => AtOnce::Players(1),
+            AgentSpec::Human | AgentSpec::Engine(_) | AgentSpec::Level(_) => AtOnce::Players(1),
             _ if self.spec.threads().is_several() => AtOnce::Players(1),
             AgentSpec::Random | AgentSpec::Exact(_) => AtOnce::Shared,
             AgentSpec::Classical(spec) => match spec.method {
@@ -108,11 +108,13 @@ impl Agent {
                 }
             },
             AgentSpec::Mcts { budget, .. } | AgentSpec::Az { tree: TreeSpec { budget, .. }, .. } => {
-                let is_network_alone = matches!(self.spec, AgentSpec::Az { tables: None, .. });
+                let is_network = matches!(self.spec, AgentSpec::Az { tables: None, .. });
+                // The moves of a team are the best ones.
+                let is_team = is_network && self.spec.temperature() == 0.0;
                 match *budget {
                     Budget::Time(_) => AtOnce::Players(1),
-                    Budget::Simulations(simulations) if !is_network_alone => AtOnce::Players(trees(simulations)),
-                    Budget::Simulations(0) => AtOnce::Shared,
+                    Budget::Simulations(0) if is_network => AtOnce::Shared,
+                    Budget::Simulations(simulations) if !is_team => AtOnce::Players(trees(simulations)),
                     Budget::Simulations(simulations) => AtOnce::Team(trees(simulations)),
                 }
             }

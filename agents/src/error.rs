@@ -46,6 +46,14 @@ pub enum AgentError {
         /// Name of the game.
         game: String,
     },
+    /// The levels that come with a game have a fault.
+    #[error("the levels of {game}: {fault}")]
+    Levels {
+        /// Name of the game.
+        game: String,
+        /// The fault.
+        fault: String,
+    },
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),

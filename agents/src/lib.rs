@@ -1,5 +1,5 @@
 //! Players of board games from one-line specs: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
-//! `mcts:sims=200`, `az:<checkpoint>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
+//! `mcts:sims=200`, `az:<checkpoint>,sims=100`, `az:pretrained`, `level:3`, `exact:<folder of tables>`,
 //! `engine:nodes=100:<command line>`, `human`.
 //!
 //! [`AgentSpec`] is the parsed text, [`Agent`] adds the contents of its files, and [`Player`] plays one seat of one
@@ -37,6 +37,7 @@ mod error;
 mod calibration;
 mod network;
 mod spec;
+mod levels;
 mod together;
 mod tree_player;
 mod players;
@@ -61,9 +62,10 @@ pub use engine_spec::EngineSpec;
 pub use error::AgentError;
 pub use evaluator::{NetworkEvaluator, most_likely, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
+pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use playable::{Effort, GameFiles, Playable};
-pub use playable_game::{PlayableGame, load_network, row};
+pub use playable_game::{PlayableGame, levels, load_network, row};
 pub use player::{Player, PlayerFault};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSettings};

@@ -12,6 +12,7 @@ use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, Dy
 use crate::error::AgentError;
 use crate::exact_player;
 use crate::exact_spec::ExactSpec;
+use crate::levels::Level;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::playable::{Effort, GameFiles, Playable};
 use crate::player::Player;
@@ -95,9 +96,12 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError> {
         let game = self.game().clone();
         Ok(match &agent.spec {
-            AgentSpec::Human => {
-                let fault = "a person can only `play`".to_owned();
-                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
+            AgentSpec::Human | AgentSpec::Level(_) => {
+                let fault = match agent.spec {
+                    AgentSpec::Human => "a person can only `play`",
+                    _ => "a level is loaded as the agent that it stands for",
+                };
+                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault: fault.to_owned() });
             }
             AgentSpec::Random => Box::new(Random::new(game)),
             AgentSpec::Classical(classical) => {
@@ -162,6 +166,15 @@ impl Agent {
         };
         let mut network = None;
         match spec {
+            AgentSpec::Level(number) => {
+                let levels = levels(game)?;
+                let level = levels.into_iter().find(|level| level.number == *number);
+                let missing = || match game.files().levels {
+                    None => format!("{} comes without levels", game.name()),
+                    Some(_) => format!("{} has no such level", game.name()),
+                };
+                return Self::load(&level.ok_or_else(|| fault(missing()))?.agent, game);
+            }
             AgentSpec::Az { checkpoint, tree, tables, .. } => {
                 let loaded = load_network(checkpoint, game)?;
                 tree.precision.check(tree.device).map_err(|error| fault(error.to_string()))?;
@@ -236,7 +249,8 @@ impl Agent {
             AgentSpec::Az { tree: TreeSpec { device: ComputeDevice::Gpu(_), .. }, .. } => {
                 return Err(fault("a search in slices runs on the processor"));
             }
-            AgentSpec::Az { tree, .. } => {
+            // Slices lead to the best action.
+            AgentSpec::Az { tree, .. } if tree.temperature() == 0.0 => {
                 let network = self.network.as_ref().expect("the checkpoint was read on loading");
                 Leaves::Network { network, tree, batch: 1, instructions }
             }
@@ -244,6 +258,17 @@ impl Agent {
         };
         Ok(Some(game.tree_search(leaves, 0)?))
     }
+}
+
+/// The levels of a game, the weakest first; none if it comes without them. Its files have them as text: a line each, in
+/// order, with number, Elo, the ends of the rating's interval and the agent's spec, separated by spaces. Lines that begin
+/// with `#` are comments.
+///
+/// # Errors
+/// The text has a fault.
+pub fn levels(game: &dyn PlayableGame) -> Result<Vec<Level>, AgentError> {
+    let fault = |fault| AgentError::Levels { game: game.name().to_owned(), fault };
+    Level::read(game.files().levels.unwrap_or_default()).map_err(fault)
 }
 
 /// Reads a checkpoint for this game: a file, `latest.safetensors` of a run folder, or `pretrained` for the agent

@@ -7,7 +7,7 @@ use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_exact::ExactValues;
 use turnstone_models::{DeviceError, NetworkError};
-use turnstone_search::Rollout;
+use turnstone_search::{Rollout, draw_weighted};
 
 use crate::evaluator::{NetworkEvaluator, evaluate_one, most_likely};
 use crate::network::LoadedNetwork;
@@ -104,7 +104,8 @@ impl<G: Game> Network<G> {
     ) -> Result<Self, NetworkError> {
         let evaluator = network.evaluator(game, (spec.precision, spec.device), 1)?;
         let settings = spec.search.over(network.search_settings());
-        Ok(Self { tree: TreePlayer::new(game, evaluator, spec.budget, settings).with_tables(tables) })
+        let tree = TreePlayer::new(game, evaluator, spec.budget, settings).with_tables(tables);
+        Ok(Self { tree: tree.with_temperature(spec.temperature()) })
     }
 }
 
@@ -130,7 +131,14 @@ impl<G: Game> Player for Network<G> {
         }
         if self.tree.budget == POLICY_ALONE {
             let (priors, estimate) = evaluate_one(&self.tree.game, state, &mut self.tree.evaluators[0])?;
-            let (action, mover) = (most_likely(&priors), self.tree.game.mover(state));
+            let action = match self.tree.temperature {
+                0.0 => most_likely(&priors),
+                temperature => {
+                    let mut weights: Vec<f32> = priors.iter().map(|&(_, prior)| prior).collect();
+                    priors[draw_weighted(&mut weights, temperature, rng)].0
+                }
+            };
+            let mover = self.tree.game.mover(state);
             self.tree.comment = in_words(estimate, mover);
             let score = Some(Score::of_estimate(estimate, mover));
             request.notify(|| SearchInfo { depth: 1, nodes: 1, score, line: vec![action] });

@@ -181,9 +181,15 @@ impl SearchSettings {
     /// the search's policy.
     #[must_use]
     pub fn sampling(&self, simulations: u32) -> SearchOptions {
+        self.at_temperature(simulations, 1.0)
+    }
+
+    /// The search for play at a temperature with this number of simulations; 0 is the strongest. Gumbel search draws its
+    /// actions by noise of this scale; the actions of PUCT are drawn when they are chosen.
+    pub(crate) fn at_temperature(&self, simulations: u32, temperature: f32) -> SearchOptions {
         let mut options = self.strongest(simulations);
         if let Method::Gumbel(gumbel) = &mut options.method {
-            gumbel.gumbel_scale = 1.0;
+            gumbel.gumbel_scale = temperature;
         }
         options
     }

@@ -44,12 +44,15 @@ pub enum AgentSpec {
         /// Folder with tables of exact values (see `turnstone solve`), by which covered positions are proven in the search.
         tables: Option<PathBuf>,
     },
+    /// The agent of a level of the game, 1 being the weakest; [`Agent::load`](crate::Agent::load) puts that agent's spec in
+    /// its place.
+    Level(u8),
     /// Another program that speaks the Universal Game Interface (UGI).
     Engine(EngineSpec),
 }
 
 /// Names of the agents that are not classical searches.
-const OTHERS: [&str; 6] = ["human", "random", "mcts", "az", "exact", "engine"];
+const OTHERS: [&str; 7] = ["human", "random", "level", "mcts", "az", "exact", "engine"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -64,6 +67,7 @@ impl FromStr for AgentSpec {
         };
         let with_file = match name {
             "az" => true,
+            "level" => true,
             "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
             _ => false,
         };
@@ -71,6 +75,7 @@ impl FromStr for AgentSpec {
         let parsed = match name {
             "human" => Ok(Self::Human),
             "random" => Ok(Self::Random),
+            "level" => level(&mut options).map(Self::Level),
             "mcts" => Budget::parse(&mut options, 1, 200)
                 .and_then(|budget| Ok(Self::Mcts { budget, threads: Threads::parse(&mut options)? })),
             "az" => TreeSpec::parse(&mut options).and_then(|tree| {
@@ -92,6 +97,12 @@ impl FromStr for AgentSpec {
     }
 }
 
+/// The number of a level, which stands in the place of a file.
+fn level(options: &mut Options) -> Result<u8, String> {
+    let number = options.file.take().and_then(|text| text.to_str()?.parse().ok()).filter(|level| *level > 0);
+    number.ok_or_else(|| "name a level by its number, as in level:3; 1 is the weakest".to_owned())
+}
+
 impl AgentSpec {
     /// The limit of a tree search per move; `None` if the agent searches no tree.
     #[must_use]
@@ -102,13 +113,22 @@ impl AgentSpec {
         }
     }
 
+    /// Temperature of the choice of moves; 0 plays the best one.
+    #[must_use]
+    pub fn temperature(&self) -> f32 {
+        match self {
+            Self::Az { tree, .. } => tree.temperature(),
+            _ => 0.0,
+        }
+    }
+
     /// Threads of one search.
     #[must_use]
     pub fn threads(&self) -> Threads {
         match self {
             Self::Mcts { threads, .. } | Self::Az { tree: TreeSpec { threads, .. }, .. } => *threads,
             Self::Classical(classical) => classical.threads,
-            Self::Human | Self::Random | Self::Exact(_) | Self::Engine(_) => Threads::default(),
+            Self::Human | Self::Random | Self::Level(_) | Self::Exact(_) | Self::Engine(_) => Threads::default(),
         }
     }
 }
@@ -118,6 +138,7 @@ impl fmt::Display for AgentSpec {
         match self {
             Self::Human => write!(f, "human"),
             Self::Random => write!(f, "random"),
+            Self::Level(number) => write!(f, "level:{number}"),
             Self::Classical(classical) => classical.fmt(f),
             Self::Engine(engine) => engine.fmt(f),
             Self::Mcts { budget, threads } => write!(f, "mcts:{budget}{threads}"),
@@ -182,6 +203,9 @@ mod tests {
             "az:x,time=1s,draw=0.3,precision=auto",
             "az:x,sims=100,precision=auto,device=gpu:1",
             "az:x,sims=200,tables=a/b",
+            "az:x,sims=0,temperature=1.5",
+            "az:x,sims=8,method=puct,precision=auto,temperature=0.25",
+            "level:3",
             "engine::my-engine",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {
@@ -224,6 +248,14 @@ mod tests {
         assert!(fault("az:x,precision=int8").contains("precision must be f32, i8 or auto, not `int8`"));
         assert!(fault("az:x,device=cuda").contains("device must be cpu, gpu or gpu:1 and the like, not `cuda`"));
         assert!(fault("az:x,device=gpu,precision=i8").contains("on a GPU give f32 or auto"));
+        for temperature in ["-1", "10.5", "nan", "hot"] {
+            let fault = fault(&format!("az:x,temperature={temperature}"));
+            assert!(fault.contains("temperature must be a number from 0 to 10"), "{fault}");
+        }
+        for level in ["level", "level:", "level:0", "level:300", "level:x", "level:3,sims=2"] {
+            let fault = fault(level);
+            assert!(fault.contains("name a level by its number") || fault.contains("unknown option `sims`"), "{fault}");
+        }
         assert!(fault("mcts:precision=i8").contains("unknown option `precision`"));
     }
 }

@@ -69,6 +69,8 @@ pub(crate) struct TreePlayer<G: Game, E> {
     pub(crate) tree: KeptTree<G>,
     pub(crate) budget: Budget,
     settings: SearchSettings,
+    /// Temperature of the choice of moves.
+    pub(crate) temperature: f32,
     pub(crate) comment: String,
     /// Remaining time for the game, if it has clocks.
     remaining: Option<Duration>,
@@ -97,7 +99,12 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
     pub(crate) fn new(game: &G, evaluator: E, budget: Budget, settings: SearchSettings) -> Self {
         let (tree, comment) = (KeptTree::new(game), String::new());
         let (game, evaluators) = (game.clone(), vec![evaluator]);
-        Self { game, evaluators, tree, budget, settings, comment, remaining: None, tables: None }
+        Self { game, evaluators, tree, budget, settings, temperature: 0.0, comment, remaining: None, tables: None }
+    }
+
+    /// The same with this temperature of the choice of moves.
+    pub(crate) fn with_temperature(self, temperature: f32) -> Self {
+        Self { temperature, ..self }
     }
 
     /// The same with exact values: positions below the root that they cover are proven.
@@ -168,7 +175,8 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
 
     /// Runs this number of simulations.
     fn search_alone(&mut self, simulations: u32, rng: &mut Stream) -> Result<(), DeviceError> {
-        self.tree.search.begin(&self.game, &self.settings.strongest(simulations), simulations, rng);
+        let options = self.settings.at_temperature(simulations, self.temperature);
+        self.tree.search.begin(&self.game, &options, simulations, rng);
         let mut batch = EvalBatch::default();
         while self.tree.search.gather(&self.game).is_some() {
             self.answer(&mut batch)?;
@@ -179,7 +187,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
     /// Ends a search and returns the chosen action.
     pub(crate) fn end(&mut self, rng: &mut Stream) -> Action {
         self.comment = in_words(self.tree.search.estimate(), self.tree.search.mover());
-        self.tree.search.choose(0.0, rng)
+        self.tree.search.choose(self.temperature, rng)
     }
 
     /// Searches until a limit is reached. Gumbel search needs the number of simulations in advance, which a time limit
@@ -200,7 +208,8 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
             None => FIRST_ROUND,
         };
         loop {
-            self.tree.search.begin(&self.game, &self.settings.strongest(round), round, rng);
+            let options = self.settings.at_temperature(round, self.temperature);
+            self.tree.search.begin(&self.game, &options, round, rng);
             if self.round(&mut watch, request, rng)? || self.is_enough(limits, watch.done) {
                 break;
             }

@@ -13,6 +13,9 @@ use crate::search_settings::{SEARCH_SETTINGS, SearchKind, SearchSettings};
 /// Maximum number of simulations per move.
 const MAX_SIMULATIONS: u32 = 10_000_000;
 
+/// Greatest temperature of the choice of moves, as in self-play.
+const MAX_TEMPERATURE: f64 = 10.0;
+
 /// Budget and settings of a tree search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TreeSpec {
@@ -26,6 +29,7 @@ pub struct TreeSpec {
     pub device: ComputeDevice,
     /// Threads of one search.
     pub threads: Threads,
+    temperature: Decimal,
 }
 
 /// Limit of a tree search per move.
@@ -105,7 +109,7 @@ impl fmt::Display for SearchOverrides {
 }
 
 /// A number with three decimals; unlike a float it can be compared and hashed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 struct Decimal(i32);
 
 impl Decimal {
@@ -129,7 +133,15 @@ impl TreeSpec {
             precision: Precision::default(),
             device: ComputeDevice::default(),
             threads: Threads::default(),
+            temperature: Decimal::default(),
         }
+    }
+
+    /// Temperature of the choice of moves: the policy of the search, or of the network alone, is raised to the power of its
+    /// inverse; 0 plays the best move.
+    #[must_use]
+    pub fn temperature(&self) -> f32 {
+        self.temperature.value() as f32
     }
 
     pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
@@ -144,7 +156,11 @@ impl TreeSpec {
         if threads.is_several() && device != ComputeDevice::Cpu {
             return Err("a search on a GPU has one thread".to_owned());
         }
-        Ok(Self { budget, search, precision, device, threads })
+        let temperature = options.take("temperature").map_or(Ok(Decimal::default()), |text| {
+            let read = Decimal::parse(&text).filter(|read| (0.0..=MAX_TEMPERATURE).contains(&read.value()));
+            read.ok_or_else(|| format!("temperature must be a number from 0 to {MAX_TEMPERATURE}, not `{text}`"))
+        })?;
+        Ok(Self { budget, search, precision, device, threads, temperature })
     }
 }
 
@@ -169,6 +185,9 @@ impl fmt::Display for TreeSpec {
         }
         if self.device != ComputeDevice::default() {
             write!(f, ",device={}", self.device)?;
+        }
+        if self.temperature != Decimal::default() {
+            write!(f, ",temperature={}", self.temperature.value())?;
         }
         self.threads.fmt(f)
     }

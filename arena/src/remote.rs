@@ -108,7 +108,7 @@ pub fn is_portable(agent: &Agent) -> bool {
             let same_tree = matches!(tree.budget, Budget::Simulations(_)) && tables.is_none();
             same_bits && same_tree && agent.network().is_some()
         }
-        AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human => false,
+        AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human | AgentSpec::Level(_) => false,
     }
 }
 

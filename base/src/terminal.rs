@@ -1,7 +1,9 @@
-//! Progress output on standard error: bars on a terminal, plain lines elsewhere.
+//! The terminal: its size, and progress on standard error, as bars on a terminal and plain lines elsewhere.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
 
+use console::Term;
 use indicatif::{ProgressDrawTarget, ProgressStyle};
 
 pub use indicatif::ProgressBar;
@@ -11,6 +13,26 @@ pub use indicatif::ProgressBar;
 pub fn print_stderr(line: impl std::fmt::Display) {
     // In one piece, so that lines of several threads do not mix.
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Columns and rows of the terminal that standard output is; `None` if it is none, or its size is unknown.
+#[must_use]
+pub fn terminal_size() -> Option<[usize; 2]> {
+    let out = Term::stdout();
+    let (rows, columns) = out.size_checked().filter(|&(rows, columns)| out.is_term() && rows > 0 && columns > 0)?;
+    Some([columns.into(), rows.into()])
+}
+
+/// Whether standard output is a terminal that understands the escape sequences which move its cursor.
+#[must_use]
+pub fn moves_cursor() -> bool {
+    let out = Term::stdout();
+    let understands = match std::env::var_os("TERM") {
+        Some(terminal) => terminal != "dumb",
+        // Where this switches them on, it says so.
+        None => cfg!(windows) && out.features().colors_supported(),
+    };
+    out.is_term() && understands
 }
 
 /// Progress output of a long-running command. Finished stages are printed as lines; the stage in progress is shown as a
@@ -51,5 +73,17 @@ impl Reporter {
         let style = ProgressStyle::with_template("{msg:<12} {bar:30} {pos}/{len}  {elapsed} (left {eta})")
             .expect("the template is well-formed");
         ProgressBar::with_draw_target(Some(len), target).with_style(style).with_message(stage.to_owned())
+    }
+
+    /// Creates a line for work of unknown length, with its time and a message, hidden like [`Reporter::bar`].
+    #[must_use]
+    pub fn clock(&self, work: &str) -> ProgressBar {
+        const EVERY: Duration = Duration::from_millis(200);
+        let style = ProgressStyle::with_template("{prefix}, {elapsed}{wide_msg}").expect("the template is well-formed");
+        let bar = self.bar("", 0).with_style(style).with_prefix(work.to_owned());
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(EVERY);
+        }
+        bar
     }
 }

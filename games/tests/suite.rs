@@ -3,6 +3,7 @@
 mod agents;
 mod heuristics;
 mod konane;
+mod levels;
 mod mancala;
 mod morabaraba;
 mod morris;

@@ -74,14 +74,12 @@ pub enum MismatchError {
         expected: u32,
     },
     /// The checkpoint is for other parameters of the game.
-    #[error("the checkpoint is for `{game}` with parameters {found}, not {expected}")]
+    #[error("the checkpoint is for `{game}` with {differences}")]
     Params {
         /// The game.
         game: String,
-        /// The checkpoint's parameters, as JSON.
-        found: String,
-        /// The expected parameters, as JSON.
-        expected: String,
+        /// The parameters that differ, each with both values: `size=6, not 8`.
+        differences: String,
     },
     /// The network uses the board or the kinds of actions, and they differ.
     #[error("the checkpoint's network was made for another board than that of the game `{0}`")]
@@ -141,7 +139,7 @@ impl CheckpointInfo {
             return Err(MismatchError::Version { game, found: self.game_version, expected: version });
         }
         if self.params != *params {
-            return Err(MismatchError::Params { game, found: json(&self.params), expected: json(params) });
+            return Err(MismatchError::Params { game, differences: differences(&self.params, params) });
         }
         let (found, expected) = (self.shape.sizes(), shape.sizes());
         if found != expected {
@@ -243,4 +241,19 @@ fn parse(contents: Contents) -> Result<(CheckpointInfo, Weights), Fault> {
     let info = CheckpointInfo::from_metadata(contents.metadata, contents.integrity)?;
     let weights = Weights::new(&info.network.layout(&info.shape)?, contents.tensors)?;
     Ok((info, weights))
+}
+
+/// The parameters that differ between a checkpoint and a game, in the order of their names.
+fn differences(found: &CheckpointParams, expected: &CheckpointParams) -> String {
+    let mut keys: Vec<&String> = found.keys().chain(expected.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let difference = |key: &String| match (found.get(key), expected.get(key)) {
+        (found, expected) if found == expected => None,
+        (Some(found), Some(expected)) => Some(format!("{key}={}, not {}", text(found), text(expected))),
+        (Some(found), None) => Some(format!("{key}={}, which the game does not have", text(found))),
+        (None, expected) => Some(format!("no {key}, not {}", expected.map(text).unwrap_or_default())),
+    };
+    keys.into_iter().filter_map(difference).collect::<Vec<_>>().join("; ")
 }

@@ -111,7 +111,15 @@ fn another_game_is_refused() {
     assert_eq!(error("mancala", 3, &params(), &SHAPE), "the checkpoint is for version 2 of `mancala`, not version 3");
     assert_eq!(
         error("mancala", 2, &CheckpointParams::new(), &SHAPE),
-        r#"the checkpoint is for `mancala` with parameters {"pits":6,"infinite":false}, not {}"#
+        "the checkpoint is for `mancala` with infinite=false, which the game does not have; pits=6, which the game does \
+         not have"
+    );
+    let mut others = params();
+    others.insert("pits".into(), json!("8"));
+    others.insert("stones".into(), json!("4"));
+    assert_eq!(
+        error("mancala", 2, &others, &SHAPE),
+        "the checkpoint is for `mancala` with pits=6, not 8; no stones, not 4"
     );
     assert_eq!(
         error("mancala", 2, &params(), &Shape::flat(4, 2)),

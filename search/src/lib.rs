@@ -19,7 +19,7 @@ pub use clock::Clock;
 pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{
     Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker,
-    TREE_LIMIT, TreeSize,
+    TREE_LIMIT, TreeSize, draw_weighted,
 };
 pub use pool::{Pool, Pooled, Spare};
 pub use requests::{CacheStats, Lookup, Requests};

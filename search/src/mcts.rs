@@ -41,7 +41,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Action, Game, Side};
 
-pub use self::choice::RootAction;
+pub use self::choice::{RootAction, draw_weighted};
 pub use self::method::{Gumbel, Method, Puct, RootNoise, SearchOptions};
 pub use self::shared::{SharedSearch, SharedWalker};
 pub use self::walker::SearchStep;

@@ -26,6 +26,11 @@ impl GameArgs {
         Ok(games.make(&self.game, &self.params())?)
     }
 
+    /// [`game_of`] these agents.
+    pub(crate) fn game_of(&self, agents: &[&AgentSpec], games: &Games) -> Result<Arc<dyn TrainableGame>> {
+        game_of(&self.game, &self.params, agents, games)
+    }
+
     /// The parameters given with `--param`.
     pub(crate) fn params(&self) -> Params {
         to_params(&self.params)
@@ -82,9 +87,14 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     pub(crate) fn place(&self, games: &Games) -> Result<Place> {
+        self.place_of(&[], games)
+    }
+
+    /// [`PlaceArgs::place`] in the game that these agents play.
+    pub(crate) fn place_of(&self, agents: &[&AgentSpec], games: &Games) -> Result<Place> {
         let named = || {
             let name = self.game.as_ref().context("name a game (see `turnstone games`)")?;
-            Ok(games.make(name, &to_params(&self.params))?)
+            game_of(name, &self.params, agents, games)
         };
         self.position.place(self.game.as_deref(), &self.params, games, named)
     }
@@ -134,6 +144,30 @@ pub(crate) fn note_unverified(checkpoint: &Path, network: &LoadedNetwork) {
 pub(crate) fn checkpoint_game(agent: &AgentSpec, games: &Games) -> Result<Option<Arc<dyn TrainableGame>>> {
     let Some((name, params)) = agent.checkpoint_game()? else { return Ok(None) };
     Ok(Some(games.make(&name, &params).with_context(|| format!("agent `{agent}`"))?))
+}
+
+/// The game with the parameters of the first of these agents' checkpoints of it, where `given` has no other value.
+/// Parameters that are not the defaults are said on stderr.
+///
+/// # Errors
+/// There is no such game, or it does not have the parameters. What is wrong with an agent is left for its loading.
+fn game_of(
+    name: &str,
+    given: &[(String, String)],
+    agents: &[&AgentSpec],
+    games: &Games,
+) -> Result<Arc<dyn TrainableGame>> {
+    let mut checkpoints = agents.iter().filter_map(|agent| Some((agent, agent.checkpoint_game().ok()??)));
+    let Some((agent, (_, stored))) = checkpoints.find(|(_, (game, _))| game == name) else {
+        return Ok(games.make(name, &to_params(given))?);
+    };
+    let params = given.iter().fold(stored, |params, (key, value)| params.with(key, value));
+    let game = games.make(name, &params).with_context(|| format!("agent `{agent}`"))?;
+    let taken = param_options(&*game);
+    if !taken.is_empty() && given.is_empty() {
+        print_stderr(format_args!("note: the game is that of {agent}:{taken}"));
+    }
+    Ok(game)
 }
 
 fn to_params(given: &[(String, String)]) -> Params {

@@ -30,8 +30,8 @@ pub(crate) fn quoted(word: &str) -> String {
     if is_plain && !word.is_empty() { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// Replaces the name where it begins a command: at the start of a line, in backticks, or after a colon or a bracket, and
-/// before a lower-case word, an option or a placeholder.
+/// Replaces the name where it begins a command: at the start of a line, in backticks, or after a colon, a semicolon or a
+/// bracket, and before a lower-case word, an option or a placeholder.
 fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     if name == WRITTEN {
         return Cow::Borrowed(text);
@@ -39,7 +39,7 @@ fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(WRITTEN) {
         let (before, after) = (&rest[..at], &rest[at + WRITTEN.len()..]);
-        let begins = before.trim_end_matches(' ').chars().next_back().is_none_or(|c| "\n`:(".contains(c));
+        let begins = before.trim_end_matches(' ').chars().next_back().is_none_or(|c| "\n`:;(".contains(c));
         let mut next = after.chars();
         let goes_on =
             next.next() == Some(' ') && next.next().is_some_and(|c| c.is_ascii_lowercase() || "-<".contains(c));
@@ -70,6 +70,7 @@ mod tests {
             ("turnstone <command> --help", "own <command> --help"),
             ("a:  turnstone play x\nb: turnstone report y", "a:  own play x\nb: own report y"),
             ("/usr/share/turnstone play", "/usr/share/turnstone play"),
+            ("FAIL config x; turnstone train would refuse it", "FAIL config x; own train would refuse it"),
             ("by turnstone 0.1.0", "by turnstone 0.1.0"),
             ("not a turnstone file: empty", "not a turnstone file: empty"),
             ("train it first (turnstone train a)", "train it first (own train a)"),

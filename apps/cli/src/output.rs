@@ -23,6 +23,80 @@ pub(crate) fn one_line(text: &str, more: &str) -> String {
     line
 }
 
+/// A text whose lines have at most `width` characters, as far as its words allow. A line is continued below its own
+/// beginning, or below its second column where it has two: two spaces or more separate them. Rows of tables stay whole.
+/// Styles of characters take no room.
+pub(crate) fn wrapped(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.split('\n').map(|line| wrapped_line(line, width)).collect();
+    lines.join("\n")
+}
+
+fn wrapped_line(line: &str, width: usize) -> String {
+    if visible(line) <= width || line.starts_with('|') {
+        return line.to_owned();
+    }
+    let indent = indentation(line).min(width / 2);
+    let (mut out, mut column) = (String::new(), 0);
+    let mut rest = line;
+    while !rest.is_empty() {
+        let spaces = rest.len() - rest.trim_start_matches(' ').len();
+        let word = &rest[..spaces + rest[spaces..].find(' ').unwrap_or(rest.len() - spaces)];
+        rest = &rest[word.len()..];
+        if column > indent && column + visible(word) > width {
+            let word = word.trim_start_matches(' ');
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            out.push_str(word);
+            column = indent + visible(word);
+        } else {
+            out.push_str(word);
+            column += visible(word);
+        }
+    }
+    out
+}
+
+/// Where the lines begin that continue a line.
+fn indentation(line: &str) -> usize {
+    let own = line.len() - line.trim_start_matches(' ').len();
+    let text = line.trim_start_matches(' ');
+    let marker = if text.starts_with("- ") { 2 } else { 0 };
+    let second =
+        text.find("  ").map(|gap| own + visible(&text[..gap]) + text[gap..].chars().take_while(|&c| c == ' ').count());
+    second.unwrap_or(own + marker)
+}
+
+/// Number of characters without the sequences that set styles.
+fn visible(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+/// A text in Markdown as plain lines of at most `width` characters: the lines of a paragraph or an item are joined first.
+pub(crate) fn reflowed(markdown: &str, width: usize) -> String {
+    let (mut lines, mut fenced, mut open) = (Vec::<String>::new(), false, false);
+    for line in markdown.lines() {
+        let is_fence = line.starts_with("```");
+        let begins =
+            fenced || is_fence || line.is_empty() || ["|", "#", "- ", "    "].iter().any(|with| line.starts_with(with));
+        match lines.last_mut().filter(|_| open && !begins) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line.trim_start());
+            }
+            None => lines.push(line.to_owned()),
+        }
+        fenced ^= is_fence;
+        open = !fenced && !is_fence && !line.is_empty() && !["|", "#"].iter().any(|with| line.starts_with(with));
+    }
+    let mut fenced = false;
+    let fit = |line: &String| {
+        fenced ^= line.starts_with("```");
+        if fenced { line.clone() } else { wrapped(line, width) }
+    };
+    let lines: Vec<String> = lines.iter().map(fit).collect();
+    lines.join("\n") + if markdown.ends_with('\n') { "\n" } else { "" }
+}
+
 /// Line-buffered output. Clones share the writer, and lines of different clones are never mixed.
 #[derive(Clone)]
 pub struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
@@ -66,6 +140,28 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn lines_are_continued_below_their_beginning() {
+        assert_eq!(wrapped("one two three", 8), "one two\nthree");
+        assert_eq!(
+            wrapped("  undo    take back your last move", 20),
+            "  undo    take back\n          your last\n          move"
+        );
+        assert_eq!(wrapped("- an item that is long", 12), "- an item\n  that is\n  long");
+        assert_eq!(wrapped("| a | table | row |", 6), "| a | table | row |");
+        assert_eq!(wrapped("averylongword and", 5), "averylongword\nand");
+        assert_eq!(wrapped("\x1b[1mone\x1b[0m two", 7), "\x1b[1mone\x1b[0m two");
+        assert_eq!(wrapped("short\n\nlines", 80), "short\n\nlines");
+    }
+
+    #[test]
+    fn paragraphs_are_joined_before_they_are_wrapped() {
+        let markdown = "# T\n\na b c\nd e f\n- x\n  y z\n- w\n\n```\nnot joined at\nall\n```\n| t |\n| u |\nend\n";
+        let expected = "# T\n\na b c d\ne f\n- x y z\n- w\n\n```\nnot joined at\nall\n```\n| t |\n| u |\nend\n";
+        assert_eq!(reflowed(markdown, 8), expected);
+        assert_eq!(reflowed(markdown, 80), expected.replace("d\ne f", "d e f"));
+    }
 
     #[derive(Clone, Default)]
     struct Record(Arc<Mutex<Vec<u8>>>);

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use turnstone_agents::{SearchSettings, checkpoint_info};
+use turnstone_models::{NetworkConfig, ResidualMlp, Weights, save};
+
 use super::calls::{command, fault, stdout, turnstone};
 
 /// Output, errors and exit code of a game whose input is no terminal.
@@ -123,6 +126,50 @@ fn rules_are_printed_for_a_terminal() {
     assert!(!sheet.contains("<img") && !sheet.contains("](../"), "{sheet}");
 }
 
+#[test]
+fn elsewhere_than_at_a_terminal_there_is_a_board_per_turn() {
+    let (out, err, _) = piped(&["play", "mancala", "--p2", "level:1"], "b3\nquit\n");
+    assert_eq!(err, "", "{out}");
+    assert!(out.contains("player 2 (row A and store 1): level 1, Elo "), "{out}");
+    let boards = out.matches("\nA ").count();
+    let moves = out.lines().filter(|line| line.contains(". player ") || line.contains(": 1. player")).count();
+    assert!(moves >= 2 && boards == 2, "{boards} boards, {moves} moves: {out}");
+}
+
+/// A checkpoint of Mancala with three stones in each pit.
+fn three_stones(path: &std::path::Path) {
+    let params = turnstone_env::Params::new().with("stones", 3);
+    let game = turnstone_games::built_in().make("mancala", &params).expect("a game");
+    let network = NetworkConfig::from(ResidualMlp { blocks: 1, width: 8 });
+    let info = checkpoint_info(&*game, &network, &SearchSettings::default(), 1);
+    let weights = Weights::random(&network.layout(&info.shape).expect("a valid network"), 1);
+    save(path, &info, &weights).expect("it is writable");
+}
+
+#[test]
+fn a_checkpoint_brings_its_game_s_parameters() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("three.safetensors");
+    three_stones(&path);
+    let agent = format!("az:{},sims=1", path.display());
+    let output = turnstone(&["play", "mancala", "--p1", &agent, "--p2", "random", "--json"]);
+    let record: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(record["params"]["stones"], "3");
+    let note = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(note, format!("note: the game is that of {agent}: --param stones=3\n"));
+    let result = stdout(&["arena", "mancala", "random", &agent, "--games", "2", "--json"]);
+    let result: serde_json::Value = serde_json::from_str(&result).expect("JSON");
+    assert_eq!(result["record"]["params"]["stones"], "3");
+    let graded = turnstone(&["grade", "mancala", "--agent", &agent]).stderr;
+    let graded = String::from_utf8(graded).expect("UTF-8");
+    assert!(graded.contains("error: mancala with these parameters comes without exact values"), "{graded}");
+    // Another value that is asked for is named, not taken.
+    for command in [["play", "--p1"], ["grade", "--agent"]] {
+        let fault = fault(&[command[0], "mancala", command[1], &agent, "--param", "stones=5"]);
+        assert!(fault.contains("the checkpoint is for `mancala` with stones=3, not 5"), "{fault}");
+    }
+}
+
 #[cfg(unix)]
 mod terminal {
     use rexpect::reader::Options;
@@ -210,6 +257,51 @@ mod terminal {
     #[test]
     fn a_person_wins_morabaraba() {
         play_to_win("morabaraba", "xa1", "1");
+    }
+
+    /// A game at a terminal of this size.
+    fn at_a_terminal_of(columns: u32, rows: u32, args: &str, terminal: &str) -> PtySession {
+        let program = env!("CARGO_BIN_EXE_turnstone");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &format!("stty cols {columns} rows {rows}; exec {program} {args}")]);
+        command.stdin(Stdio::inherit()).env("TERM", terminal).env_remove("NO_COLOR");
+        spawn_with_options(command, Options::new().timeout_ms(Some(120_000))).expect("a pseudo-terminal")
+    }
+
+    /// What a terminal shows up to the prompt after `b3`, which gives the turn away, and help.
+    fn shown(columns: u32, rows: u32, terminal: &str) -> String {
+        let mut at = at_a_terminal_of(columns, rows, "play mancala --p2 level:1", terminal);
+        let mut shown = at.exp_string("your move").expect("a prompt");
+        at.send_line("b3").expect("it reads");
+        shown += &at.exp_string("your move").expect("a prompt");
+        at.send_line("help").expect("it reads");
+        shown += &at.exp_string("your move").expect("a prompt");
+        at.send_line("quit").expect("it reads");
+        shown + &at.exp_eof().expect("the end")
+    }
+
+    #[test]
+    fn a_board_takes_the_place_of_the_one_before_on_terminals_that_can() {
+        let clear = "\x1b[H\x1b[J";
+        let text = shown(50, 40, "xterm");
+        assert!(text.matches(clear).count() >= 3, "{text:?}");
+        let last = text.rsplit(clear).next().expect("a frame");
+        assert!(last.contains("1. ") && last.contains("2. ") && last.contains("level 1, Elo"), "{last:?}");
+        assert!(text.contains("player 2 thinks, 0s"), "{text:?}");
+        for (rows, terminal) in [(9, "xterm"), (40, "dumb")] {
+            assert!(!shown(50, rows, terminal).contains(clear), "{rows} rows, {terminal}");
+        }
+    }
+
+    #[test]
+    fn text_is_wrapped_to_the_width_of_the_terminal() {
+        for columns in [50, 90] {
+            let text = anstream::adapter::strip_str(&shown(columns, 40, "xterm")).to_string();
+            let help = text.split("a move  ").nth(1).expect("the help").split("player 1").next().expect("its end");
+            let longest = help.lines().map(|line| line.trim_end().chars().count()).max().expect("lines");
+            assert!(longest <= columns as usize, "{longest} of {columns}: {help}");
+            assert_eq!(help.lines().count() > 16, columns == 50, "{help}");
+        }
     }
 
     #[test]

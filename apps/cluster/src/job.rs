@@ -223,7 +223,8 @@ fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>
     let spec: AgentSpec = header.spec.parse().map_err(|error| fault(&error))?;
     let Some(NetworkHeader { network, step, extra }) = &header.network else {
         // A network comes with the job, whatever the file is called; nothing else in a spec may name a file or a program.
-        if matches!(spec, AgentSpec::Az { .. } | AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human) {
+        let is_elsewhere = matches!(spec, AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human);
+        if is_elsewhere || matches!(spec, AgentSpec::Az { .. } | AgentSpec::Level(_)) {
             return Err(fault(&"it cannot be played for another machine"));
         }
         return Agent::load(&spec, game).map_err(|error| fault(&error));

@@ -29,7 +29,8 @@ const CACHED: usize = 1 << 16;
 ///
 /// Specs are those of the program: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
 /// `mcts:sims=200`, `az:<checkpoint or run folder>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
-/// `engine:<options>:<command line>`. The agent plays from any position and remembers none.
+/// `engine:<options>:<command line>`. The agent plays from any position and remembers none. `level=3` in place of a spec is
+/// an agent of measured strength, from 1, which a beginner can beat, to 8; `spec` is then that of the agent that plays it.
 ///
 /// A copy shares the network and continues the random choices. A pickle holds the spec in place of the network: where it is
 /// loaded, `az:` reads its checkpoint again.
@@ -37,6 +38,7 @@ const CACHED: usize = 1 << 16;
 /// Args:
 ///     game: name of a game, or a `Game`.
 ///     spec: the agent.
+///     level: number of a level of the game, in place of a spec.
 ///     seed: of random choices.
 ///     params: parameters of the game.
 #[pyclass(frozen, module = "turnstone")]
@@ -67,7 +69,8 @@ impl Agent {
     /// Tree and simulations of an agent with a network whose search can be shown.
     fn tree(&self) -> Option<(TreeSpec, u32)> {
         match self.loaded.spec {
-            AgentSpec::Az { tree, .. } => match tree.budget {
+            // The moves of one with a temperature are drawn, which the search does not show.
+            AgentSpec::Az { tree, .. } if tree.temperature() == 0.0 => match tree.budget {
                 Budget::Simulations(simulations) if simulations > 0 => Some((tree, simulations)),
                 _ => None,
             },
@@ -136,16 +139,21 @@ impl Agent {
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (game, spec, *, seed = 0, **params))]
+    #[pyo3(signature = (game, spec = None, *, level = None, seed = 0, **params))]
     fn new(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
-        spec: &str,
+        spec: Option<&str>,
+        level: Option<u8>,
         seed: u64,
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::with_params(game, params, &["seed"])?;
-        let spec: AgentSpec = spec.parse().map_err(agent_error)?;
+        let game = Game::with_params(game, params, &["level", "seed"])?;
+        let spec: AgentSpec = match (spec, level) {
+            (Some(spec), None) => spec.parse().map_err(agent_error)?,
+            (None, Some(level)) => format!("level:{level}").parse().map_err(agent_error)?,
+            _ => return Err(value_error("an agent has a spec or a level: give one of them".to_owned())),
+        };
         if spec == AgentSpec::Human {
             return Err(value_error("agent `human`: a person chooses actions with State.play"));
         }

@@ -41,6 +41,19 @@ def test_agents_play_and_analyse(name, spec):
         state = state.play(action)
 
 
+def test_levels_are_agents_of_a_game():
+    weak, strong = (turnstone.Agent("mancala", level=level) for level in (1, 8))
+    assert "temperature=" in weak.spec and "temperature=" not in strong.spec
+    assert weak.spec == turnstone.Agent("mancala", "level:1").spec
+    state = turnstone.State("mancala")
+    assert len({weak.act(state) for _ in range(40)}) > 1
+    for arguments in ({}, {"spec": "random", "level": 1}):
+        with pytest.raises(ValueError, match="a spec or a level"):
+            turnstone.Agent("mancala", **arguments)
+    with pytest.raises(ValueError, match="mancala has no such level"):
+        turnstone.Agent("mancala", level=9)
+
+
 def test_an_agent_wins_against_random_play():
     agent, other = turnstone.Agent("mancala", "alphabeta:depth=5"), turnstone.Agent("mancala", "random", seed=1)
     points = 0

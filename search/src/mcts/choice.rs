@@ -109,7 +109,7 @@ impl<G: Game> Mcts<G> {
         }
         let mut weights = Vec::new();
         self.policy(&mut weights);
-        edges[draw(&mut weights, temperature, rng)].action
+        edges[draw_weighted(&mut weights, temperature, rng)].action
     }
 
     /// The expected line: from the root the most visited actions, proven results first.
@@ -152,8 +152,11 @@ impl<G: Game> Mcts<G> {
 }
 
 /// Draws an index from weights that are not all zero, sharpened by a temperature; 0 takes the greatest, the first among
-/// equals.
-pub(super) fn draw(weights: &mut [f32], temperature: f32, rng: &mut impl Rng) -> usize {
+/// equals. The weights are changed.
+///
+/// # Panics
+/// If no weight is above zero.
+pub fn draw_weighted(weights: &mut [f32], temperature: f32, rng: &mut impl Rng) -> usize {
     let greatest = weights.iter().copied().fold(0.0, f32::max);
     if temperature <= 0.0 {
         return weights.iter().position(|&w| w == greatest).expect("the greatest is one of them");

@@ -6,7 +6,7 @@ use rand::TryRng;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
-use super::choice::draw;
+use super::choice::draw_weighted;
 use super::tree::Edge;
 use super::*;
 use crate::evaluator::{Rollout, Uniform};
@@ -173,15 +173,16 @@ fn a_temperature_sharpens_or_flattens_what_is_drawn() {
     for weights in [vec![0.5f32, 0.0, 0.3, 0.15, 0.05], vec![40.0, 0.0, 24.0, 12.0, 4.0], vec![1.0, 1.0, 3.0]] {
         let exact: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
         for temperature in [0.25, 0.5, 1.0, 1.7, 4.0] {
-            let draws: Vec<usize> = (0..40_000).map(|_| draw(&mut weights.clone(), temperature, &mut random)).collect();
+            let draws: Vec<usize> =
+                (0..40_000).map(|_| draw_weighted(&mut weights.clone(), temperature, &mut random)).collect();
             check_draws(&draws, &exact, f64::from(temperature), &format!("{weights:?}"));
         }
         let greatest = weights.iter().position(|&w| w == weights.iter().copied().fold(0.0, f32::max));
         for temperature in [0.0, -1.0, 0.001] {
-            assert_eq!(Some(draw(&mut weights.clone(), temperature, &mut random)), greatest);
+            assert_eq!(Some(draw_weighted(&mut weights.clone(), temperature, &mut random)), greatest);
         }
     }
-    assert_eq!(draw(&mut [0.2, 0.4, 0.4], 0.0, &mut random), 1, "the first among equals");
+    assert_eq!(draw_weighted(&mut [0.2, 0.4, 0.4], 0.0, &mut random), 1, "the first among equals");
 }
 
 /// The same bits for ever.
@@ -206,10 +207,10 @@ impl TryRng for Constant {
 
 #[test]
 fn the_least_and_the_greatest_random_number_draw_actions_with_weight() {
-    assert_eq!(draw(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(0)), 1);
-    assert_eq!(draw(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(u64::MAX)), 2);
+    assert_eq!(draw_weighted(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(0)), 1);
+    assert_eq!(draw_weighted(&mut [0.0, 0.3, 0.7, 0.0], 1.0, &mut Constant(u64::MAX)), 2);
     // Rounding lets the number pass all weights: the last action with any takes it.
-    assert_eq!(draw(&mut [0.46, 0.33, 0.48, 0.03, 0.4, 0.0], 1.0, &mut Constant(u64::MAX)), 4);
+    assert_eq!(draw_weighted(&mut [0.46, 0.33, 0.48, 0.03, 0.4, 0.0], 1.0, &mut Constant(u64::MAX)), 4);
 }
 
 #[test]

@@ -70,7 +70,10 @@ impl Arena {
         let options = self.options.0.clone();
         let contest = match self.game.file() {
             Some(path) => Contest::read(path, &self.agents, &self.game.params(), options, games)?,
-            None => Contest { game: self.game.game(games)?, agents: self.agents.clone(), options },
+            None => {
+                let game = self.game.game_of(&self.agents.iter().collect::<Vec<_>>(), games)?;
+                Contest { game, agents: self.agents.clone(), options }
+            }
         };
         if contest.agents.contains(&AgentSpec::Human) {
             bail!("a person cannot play a match; use `turnstone play`");

@@ -72,7 +72,8 @@ pub(crate) struct Grade {
 impl Grade {
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
-        let game = self.game.game(games)?;
+        let agents: Vec<&AgentSpec> = self.agent.iter().chain([&self.sampler]).collect();
+        let game = self.game.game_of(&agents, games)?;
         self.grade(&*game, cluster)
     }
 

@@ -4,6 +4,7 @@ mod notation;
 mod command;
 mod prompt;
 mod view;
+mod screen;
 mod adviser;
 mod session;
 
@@ -17,7 +18,7 @@ use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
 use crate::args::{Place, PlaceArgs, load_agent};
-use turnstone_agents::{AgentSpec, PlayableGame, Player};
+use turnstone_agents::{AgentSpec, PlayableGame, Player, levels};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -57,9 +58,11 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let Place { game, state, .. } = self.place.place(games)?;
+        let agents: Vec<&AgentSpec> = [&self.p1, &self.p2].into_iter().chain(&self.adviser).collect();
+        let Place { game, state, .. } = self.place.place_of(&agents, games)?;
         let settings = Settings {
             names: [self.p1.to_string(), self.p2.to_string()],
+            shown: [shown(&*game, &self.p1)?, shown(&*game, &self.p2)?],
             max_moves: self.max_moves,
             seed: self.seed,
             adviser: self.adviser.clone(),
@@ -78,7 +81,9 @@ impl Play {
     fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Player>>> {
         if *spec != AgentSpec::Human {
             let is_for_a_person = [&self.p1, &self.p2].contains(&&AgentSpec::Human);
-            let threads = if is_for_a_person { cores() } else { 1 };
+            // A level's strength was measured with one.
+            let is_level = matches!(spec, AgentSpec::Level(_));
+            let threads = if is_for_a_person && !is_level { cores() } else { 1 };
             return Ok(Some(load_agent(spec, game)?.player_with(game, threads)?));
         }
         if self.json {
@@ -86,4 +91,11 @@ impl Play {
         }
         Ok(None)
     }
+}
+
+/// An agent as people see it: a level with its strength.
+fn shown(game: &dyn PlayableGame, spec: &AgentSpec) -> Result<String> {
+    let AgentSpec::Level(number) = spec else { return Ok(spec.to_string()) };
+    let level = levels(game)?.into_iter().find(|level| level.number == *number);
+    Ok(level.map_or_else(|| spec.to_string(), |level| format!("{level} ({})", level.agent)))
 }

@@ -5,9 +5,12 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use turnstone_agents::sheet::plain;
+use turnstone_base::terminal::terminal_size;
 use turnstone_selfplay::Games;
 
 use crate::args::GameArgs;
+use crate::called::as_called;
+use crate::output::reflowed;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -25,7 +28,8 @@ impl Rules {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
         let Some(sheet) = game.files().sheet else { bail!("{} comes without a sheet of its rules", game.name()) };
-        print!("{}", plain(sheet));
+        let sheet = plain(sheet);
+        print!("{}", as_called(&terminal_size().map_or(sheet.clone(), |[width, _]| reflowed(&sheet, width))));
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -504,7 +504,8 @@ class Agent:
 
     Specs are those of the program: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
     `mcts:sims=200`, `az:<checkpoint or run folder>,sims=100`, `az:pretrained`, `exact:<folder of tables>`,
-    `engine:<options>:<command line>`. The agent plays from any position and remembers none.
+    `engine:<options>:<command line>`. The agent plays from any position and remembers none. `level=3` in place of a spec is
+    an agent of measured strength, from 1, which a beginner can beat, to 8; `spec` is then that of the agent that plays it.
 
     A copy shares the network and continues the random choices. A pickle holds the spec in place of the network: where it is
     loaded, `az:` reads its checkpoint again.
@@ -512,12 +513,19 @@ class Agent:
     Args:
         game: name of a game, or a `Game`.
         spec: the agent.
+        level: number of a level of the game, in place of a spec.
         seed: of random choices.
         params: parameters of the game.
     """
 
     def __new__(
-        cls, game: str | Game | type[Game], spec: str, *, seed: SupportsIndex = 0, **params: bool | int | str
+        cls,
+        game: str | Game | type[Game],
+        spec: str | None = None,
+        *,
+        level: SupportsIndex | None = None,
+        seed: SupportsIndex = 0,
+        **params: bool | int | str,
     ) -> Agent: ...
     @property
     def game(self) -> Game:

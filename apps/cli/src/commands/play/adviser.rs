@@ -53,9 +53,3 @@ impl Adviser {
         Ok(Advice { action, line, win_draw_loss: score.map(|score| score.win_draw_loss) })
     }
 }
-
-/// `win 60 %, draw 6 %, loss 34 %`.
-pub(super) fn in_words(win_draw_loss: [f32; 3]) -> String {
-    let [win, draw, loss] = win_draw_loss.map(|p| 100.0 * p);
-    format!("win {win:.0} %, draw {draw:.0} %, loss {loss:.0} %")
-}

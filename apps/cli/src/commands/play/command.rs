@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 /// The commands and what they do, as `help` prints them.
-pub(super) const HELP: &str = "\
-  a move            in any case and in short: b3, 5,4, a1, or its first letters, if only one move begins so
+pub(super) const HELP: &str =
+    "  a move            in any case and in short: b3, 5,4, a1, or its first letters, if only one move begins so
   #2                the second move of the list
   moves             list the legal moves with their numbers
   undo              take back your last move, and the answer to it

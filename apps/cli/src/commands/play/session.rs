@@ -1,32 +1,38 @@
 //! A game at the terminal: turns, commands at the prompt, and the record of the game.
 
+mod advice;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anstream::println;
 use anyhow::{Context, Result};
 use serde_json::json;
 use turnstone_agents::sheet::section;
-use turnstone_agents::{AgentSpec, PlayableGame, Player};
+use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_base::terminal::terminal_size;
 use turnstone_env::{Action, AnyState, Side};
 
-use super::adviser::{Adviser, in_words};
+use super::adviser::Adviser;
 use super::command::{Command, HELP, WORDS};
 use super::notation;
 use super::prompt::Prompt;
-use super::view::{board, coloured, soft};
+use super::screen::{Screen, move_line, rows};
+use super::view::{best_line, board, coloured, numbered, soft};
 use crate::args::param_options;
 use crate::called::{as_called, quoted};
 use crate::commands::show::describe;
+use crate::output::reflowed;
 
 /// How a game is played.
 pub(super) struct Settings {
     /// The specs of the two agents.
     pub(super) names: [String; 2],
+    /// The agents as people see them.
+    pub(super) shown: [String; 2],
     pub(super) max_moves: Option<usize>,
     pub(super) seed: u64,
     pub(super) adviser: Option<AgentSpec>,
@@ -45,6 +51,10 @@ pub(super) struct Session<'a> {
     positions: Vec<AnyState>,
     moves: Vec<Action>,
     prompt: Prompt,
+    screen: Screen,
+    /// The moves since a person last had the turn, as lines, and the number of moves before them.
+    told: Vec<String>,
+    before: usize,
     adviser: Option<Adviser>,
     flipped: bool,
     evaluating: bool,
@@ -69,6 +79,8 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         let rngs = [0, 1].map(|seat| stream(settings.seed, Purpose::Play, [seat, 0]));
         let prompt = if players.iter().any(Option::is_none) { Prompt::new() } else { Prompt::Plain };
+        let people = players.iter().filter(|player| player.is_none()).count();
+        let screen = Screen::new(settings.quiet, people, rows(game));
         let (positions, moves) = (vec![start], Vec::new());
         let (adviser, resigned) = (None, None);
         let mut session = Self {
@@ -79,6 +91,9 @@ impl<'a> Session<'a> {
             positions,
             moves,
             prompt,
+            screen,
+            told: Vec::new(),
+            before: 0,
             adviser,
             flipped: false,
             evaluating: false,
@@ -90,7 +105,9 @@ impl<'a> Session<'a> {
 
     /// Plays the game to its end, or until a person leaves it.
     pub(super) fn run(&mut self) -> Result<ExitCode> {
-        self.greet();
+        if !self.screen.is_in_place() {
+            self.greeting().iter().for_each(|line| self.screen.say(line));
+        }
         self.show();
         while self.game.outcome(self.state()).is_none()
             && self.settings.max_moves.is_none_or(|most| self.moves.len() < most)
@@ -101,22 +118,28 @@ impl<'a> Session<'a> {
                 continue;
             }
             match self.ask(mover)? {
-                Turn::Played(action) => self.play(mover, action, None)?,
+                Turn::Played(action) => {
+                    self.told.clear();
+                    self.before = self.moves.len();
+                    self.play(mover, action, None)?;
+                }
                 Turn::TakenBack => {}
                 Turn::Resigned => {
                     self.resigned = Some(mover);
-                    self.say(&format!("{mover} resigns: {} has won", mover.other()));
+                    self.screen.say(&format!("{mover} resigns: {} has won", mover.other()));
                     return Ok(ExitCode::SUCCESS);
                 }
                 Turn::Left => {
-                    self.say(&format!("left after {} moves; to go on: {}", self.moves.len(), self.continuation()));
+                    self.screen.say(&format!(
+                        "left after {} moves; to go on: {}",
+                        self.moves.len(),
+                        self.continuation()
+                    ));
                     return Ok(ExitCode::SUCCESS);
                 }
             }
         }
-        if !self.settings.quiet {
-            println!("{}{}", describe(self.game, self.state()), self.for_the_person());
-        }
+        self.screen.say(&format!("{}{}", describe(self.game, self.state()), self.for_the_person()));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -164,7 +187,13 @@ impl<'a> Session<'a> {
         let seat = mover.index();
         let state = self.positions.last().expect("there is a start");
         let player = self.players[seat].as_mut().expect("this side has a player");
-        let action = player.choose(state, &mut self.rngs[seat]).with_context(|| format!("{mover}"))?;
+        let (game, rng) = (self.game, &mut self.rngs[seat]);
+        let searched = self.screen.thinking(&mover.to_string(), |show| {
+            let Some(show) = show else { return player.choose(state, rng) };
+            let mut report = |info: &SearchInfo| show(best_line(game, state, info));
+            player.search(state, &mut SearchRequest { report: Some(&mut report), ..SearchRequest::default() }, rng)
+        });
+        let action = searched.with_context(|| format!("{mover}"))?;
         let comment = player.comment();
         self.play(mover, action, comment)
     }
@@ -176,40 +205,41 @@ impl<'a> Session<'a> {
         self.players.iter_mut().flatten().for_each(|player| player.played(action));
         self.positions.push(state);
         self.moves.push(action);
-        if self.settings.quiet {
-            return Ok(());
+        let name = coloured(mover.index(), &mover.to_string());
+        let line = move_line(self.moves.len(), mover, &name, &text, comment);
+        let over = self.game.outcome(self.state()).is_some();
+        let turn = over || self.people() == 0 || self.players[self.game.mover(self.state()).index()].is_none();
+        if self.people() == 0 {
+            self.before = self.moves.len() - 1;
         }
-        let comment = comment.map(|comment| soft(&format!("  ({comment}, as {mover} sees it)"))).unwrap_or_default();
-        let (number, mover) = (self.moves.len(), coloured(mover.index(), &mover.to_string()));
-        println!("{number}. {mover}: {}{comment}", text);
-        self.show();
-        if self.evaluating && self.game.outcome(self.state()).is_none() {
+        if self.screen.is_in_place() {
+            self.told.push(line);
+            self.show();
+        } else {
+            self.screen.say(&line);
+            if turn {
+                self.show();
+            }
+        }
+        if self.evaluating && turn && !over {
             self.evaluate()?;
         }
         Ok(())
     }
 
-    fn say(&self, text: &str) {
-        if !self.settings.quiet {
-            println!("{text}");
-        }
-    }
-
     /// Who plays what, where a person takes part.
-    fn greet(&self) {
-        if self.players.iter().all(Option::is_some) {
-            return;
+    fn greeting(&self) -> Vec<String> {
+        if self.people() == 0 {
+            return Vec::new();
         }
-        for side in Side::BOTH {
-            let name = &self.settings.names[side.index()];
-            let who = match (&self.players[side.index()], self.people()) {
-                (None, 1) => "you".to_owned(),
-                (None, _) => "a person".to_owned(),
-                (Some(_), _) => name.clone(),
-            };
-            println!("{}: {who}", self.side(side));
-        }
-        println!("{}\n", soft("type a move, or `help` for the commands"));
+        let who = |side: Side| match (&self.players[side.index()], self.people()) {
+            (None, 1) => "you".to_owned(),
+            (None, _) => "a person".to_owned(),
+            (Some(_), _) => self.settings.shown[side.index()].clone(),
+        };
+        let mut lines = Side::BOTH.map(|side| format!("{}: {}", self.side(side), who(side))).to_vec();
+        lines.extend([soft("type a move, or `help` for the commands"), String::new()]);
+        lines
     }
 
     /// `player 1 (X, dark)`.
@@ -223,12 +253,16 @@ impl<'a> Session<'a> {
         self.players.iter().filter(|player| player.is_none()).count()
     }
 
-    fn show(&self) {
-        if self.settings.quiet {
-            return;
+    /// Shows the board, with what has changed since a person last had the turn marked, or since the move before.
+    fn show(&mut self) {
+        let before = self.positions.get(self.before).filter(|_| self.before < self.moves.len());
+        let drawn = board(self.game, self.state(), before, self.flipped);
+        let mut above = self.greeting();
+        if !self.told.is_empty() {
+            above.extend_from_slice(&self.told);
+            above.push(String::new());
         }
-        let before = self.positions.len().checked_sub(2).map(|i| &self.positions[i]);
-        println!("{}", board(self.game, self.state(), before, self.flipped));
+        self.screen.board(&above, &drawn);
     }
 
     /// Asks a person until the turn is over.
@@ -244,10 +278,10 @@ impl<'a> Session<'a> {
             let line = self.prompt.line(&prompt, &words)?;
             let line = line.context("the input ended before the game (`quit` leaves it)")?;
             match Command::read(&line) {
-                Err(fault) => println!("{fault}"),
+                Err(fault) => self.screen.say(&fault),
                 Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &text) {
                     Ok(action) => return Ok(Turn::Played(action)),
-                    Err(fault) => println!("{fault}"),
+                    Err(fault) => self.screen.say(&fault),
                 },
                 Ok(Command::Undo) if self.take_back(mover) => return Ok(Turn::TakenBack),
                 Ok(Command::Resign) => return Ok(Turn::Resigned),
@@ -260,13 +294,13 @@ impl<'a> Session<'a> {
     /// Answers a command that does not end the turn.
     fn answer(&mut self, command: &Command) -> Result<()> {
         match command {
-            Command::Help => println!("{HELP}"),
-            Command::Moves => println!("{}", self.numbered()),
-            Command::Undo => println!("there is no move of yours to take back"),
+            Command::Help => self.screen.say(HELP),
+            Command::Moves => self.screen.say(&numbered(self.game, self.state())),
+            Command::Undo => self.screen.say("there is no move of yours to take back"),
             Command::Hint => self.hint()?,
             Command::Eval(on) => {
                 self.evaluating = on.unwrap_or(!self.evaluating);
-                if self.evaluating { self.evaluate()? } else { println!("evaluations are off") }
+                if self.evaluating { self.evaluate()? } else { self.screen.say("evaluations are off") }
             }
             Command::Board => self.show(),
             Command::Flip => {
@@ -274,32 +308,25 @@ impl<'a> Session<'a> {
                 self.show();
             }
             Command::Rules => match section(self.game, "Rules") {
-                Some(text) => println!("{text}\n{}", as_called(&format!("more: turnstone rules {}", self.game.name()))),
-                None => println!("{} comes without a sheet of its rules", self.game.name()),
+                Some(text) => {
+                    let more = format!("more: turnstone rules {}", self.game.name());
+                    let text = terminal_size().map_or(text.clone(), |[width, _]| reflowed(&text, width));
+                    self.screen.say(&format!("{text}\n{}", as_called(&more)));
+                }
+                None => self.screen.say(&format!("{} comes without a sheet of its rules", self.game.name())),
             },
             Command::Save(file) => match self.save(file.as_deref()) {
                 Ok(file) => {
-                    let review =
-                        as_called(&format!("turnstone review {}", quoted(&file.display().to_string()))).into_owned();
-                    println!("saved as {}; to go on from here: {}", file.display(), self.continuation());
-                    println!("to review the game: {review}");
+                    let review = format!("turnstone review {}", quoted(&file.display().to_string()));
+                    let (file, review) = (file.display(), as_called(&review));
+                    let line = format!("saved as {file}; to go on from here: {}", self.continuation());
+                    self.screen.say(&format!("{line}\nto review the game: {review}"));
                 }
-                Err(error) => println!("{error:#}"),
+                Err(error) => self.screen.say(&format!("{error:#}")),
             },
             Command::Resign | Command::Quit | Command::Move(_) => {}
         }
         Ok(())
-    }
-
-    /// The legal moves with their numbers, in columns.
-    fn numbered(&self) -> String {
-        let moves = self.game.legal_texts(self.state());
-        let items: Vec<String> = moves.iter().zip(1..).map(|(text, n)| format!("#{n} {text}")).collect();
-        let width = items.iter().map(|item| item.chars().count()).max().unwrap_or(0) + 2;
-        let rows = items.chunks((80 / width).max(1));
-        rows.map(|row| row.iter().map(|item| format!("{item:<width$}")).collect::<String>().trim_end().to_owned())
-            .collect::<Vec<_>>()
-            .join("\n")
     }
 
     /// Takes back plies until the player is to move again; not at all if there is no such ply.
@@ -312,45 +339,12 @@ impl<'a> Session<'a> {
         let taken = self.moves.len() - ply;
         self.positions.truncate(ply + 1);
         self.moves.truncate(ply);
+        self.told.clear();
+        self.before = ply;
         self.start_players();
-        println!("took back {taken} {}", if taken == 1 { "move" } else { "moves" });
         self.show();
+        self.screen.say(&format!("took back {taken} {}", if taken == 1 { "move" } else { "moves" }));
         true
-    }
-
-    fn adviser(&mut self) -> Result<&mut Adviser> {
-        if self.adviser.is_none() {
-            self.adviser = Some(Adviser::new(self.settings.adviser.as_ref(), self.game, self.settings.seed)?);
-        }
-        Ok(self.adviser.as_mut().expect("it was just made"))
-    }
-
-    fn hint(&mut self) -> Result<()> {
-        let state = self.state().clone();
-        let adviser = self.adviser()?;
-        let (advice, name) = (adviser.advise(&state)?, adviser.name().to_owned());
-        let value = advice.win_draw_loss.map(|p| format!(" ({})", in_words(p))).unwrap_or_default();
-        let line: Vec<String> = self.game.line_texts(&state, &advice.line).into_iter().skip(1).take(6).collect();
-        let line = if line.is_empty() { String::new() } else { format!(", expecting {}", line.join(" ")) };
-        println!(
-            "hint: {}{value}{line}  {}",
-            self.game.action_text_in(&state, advice.action),
-            soft(&format!("[{name}]"))
-        );
-        Ok(())
-    }
-
-    /// Prints the adviser's probabilities for the player to move.
-    fn evaluate(&mut self) -> Result<()> {
-        let state = self.state().clone();
-        let adviser = self.adviser()?;
-        let (advice, name) = (adviser.advise(&state)?, adviser.name().to_owned());
-        let mover = self.game.mover(&state);
-        match advice.win_draw_loss {
-            Some(p) => println!("evaluation for {mover}: {}  {}", in_words(p), soft(&format!("[{name}]"))),
-            None => println!("{name} gives no evaluation"),
-        }
-        Ok(())
     }
 
     /// Writes the record of the game to a new file and returns its name.

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use turnstone_agents::SearchInfo;
+use turnstone_base::terminal::terminal_size;
 use turnstone_env::{AnyState, DynGame};
 
 const PLAYERS: [Style; 2] = [AnsiColor::Cyan.on_default().bold(), AnsiColor::Yellow.on_default().bold()];
@@ -65,6 +67,31 @@ fn painted(now: &str, before: Option<&str>, stones: [Option<char>; 2]) -> String
 fn differs(was: &[char], token: &[char]) -> bool {
     let alone = was.len() == token.len() || !was[was.len() - token.len() - 1].is_ascii_digit();
     !was.ends_with(token) || !alone
+}
+
+/// The legal moves with their numbers, in columns.
+pub(super) fn numbered(game: &dyn DynGame, state: &AnyState) -> String {
+    let moves = game.legal_texts(state);
+    let items: Vec<String> = moves.iter().zip(1..).map(|(text, n)| format!("#{n} {text}")).collect();
+    let width = items.iter().map(|item| item.chars().count()).max().unwrap_or(0) + 2;
+    let columns = terminal_size().map_or(80, |[columns, _]| columns) / width;
+    let rows = items.chunks(columns.max(1));
+    rows.map(|row| row.iter().map(|item| format!("{item:<width$}")).collect::<String>().trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// `win 60 %, draw 6 %, loss 34 %`.
+pub(super) fn in_words(win_draw_loss: [f32; 3]) -> String {
+    let [win, draw, loss] = win_draw_loss.map(|p| 100.0 * p);
+    format!("win {win:.0} %, draw {draw:.0} %, loss {loss:.0} %")
+}
+
+/// What a search reports, to follow the time: `, win 60 %, draw 6 %, loss 34 %, best c4 d3 b1`.
+pub(super) fn best_line(game: &dyn DynGame, state: &AnyState, info: &SearchInfo) -> String {
+    let score = info.score.map(|score| format!(", {}", in_words(score.win_draw_loss))).unwrap_or_default();
+    let line: Vec<String> = game.line_texts(state, &info.line).into_iter().take(8).collect();
+    format!("{score}, best {}", line.join(" "))
 }
 
 #[cfg(test)]
