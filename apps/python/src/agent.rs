@@ -240,7 +240,7 @@ pub(crate) fn restore_agent(
     seed: u64,
     choices: u64,
 ) -> PyResult<Agent> {
-    let mut agent = Agent::new(py, game, spec, seed, None)?;
+    let mut agent = Agent::new(py, game, Some(spec), None, seed, None)?;
     agent.inner.get_mut().unwrap_or_else(PoisonError::into_inner).choices = choices;
     Ok(agent)
 }
