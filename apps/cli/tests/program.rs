@@ -358,7 +358,11 @@ fn pretrained_agents_play_by_name() {
         assert!(line.contains(&format!("`{game}` (only for: ")) && line.contains("mu_torere"), "{line}");
     }
     let other = ["play", "mu_torere", "--param", "max_plies=50", "--p1", "az:pretrained", "--p2", "random"];
-    assert!(fault(&other).contains("az:pretrained: the checkpoint is for `mu_torere` with parameters"));
+    assert!(
+        fault(&other).contains("az:pretrained: the checkpoint is for `mu_torere` with max_plies=100, not 50"),
+        "{}",
+        fault(&other)
+    );
 }
 
 #[test]
