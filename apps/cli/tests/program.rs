@@ -230,6 +230,10 @@ fn bench_limits_the_instructions_of_the_network() {
             assert_eq!(named(set, &["--instructions", "avx2"]), json!("Avx2"));
         }
     }
+    let learner =
+        ["bench", "learner", "mu_torere", "--threads", "1", "--seconds", "0", "--json", "--instructions", "portable"];
+    let rows: Value = serde_json::from_str(&stdout(&learner)).expect("JSON");
+    assert_eq!(rows[0]["instructions"], json!("Portable"));
     let bench = |name| fault(&["bench", "self-play", "mu_torere", "--instructions", name]);
     assert!(bench("sse").contains("avx512, avx2, neon, simd128 or portable, not `sse`"), "{}", bench("sse"));
     let missing = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };

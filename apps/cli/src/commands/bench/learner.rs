@@ -10,13 +10,15 @@ use turnstone_models::{Example, Learner, TrainingBatch};
 use turnstone_selfplay::Games;
 
 use super::inference::positions;
-use super::subject::{Rows, Subject, thread_counts};
+use super::subject::{Limit, Rows, Subject, thread_counts};
 use turnstone_agents::shape;
 
 #[derive(Args, Debug)]
 pub(crate) struct LearnerSteps {
     #[command(flatten)]
     subject: Subject,
+    #[command(flatten)]
+    limit: Limit,
     /// Numbers of threads [default: 1 and one per core]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Vec<u32>,
@@ -31,6 +33,7 @@ pub(crate) struct LearnerSteps {
 #[derive(Serialize)]
 struct Row {
     threads: usize,
+    instructions: String,
     steps_per_second: f64,
 }
 
@@ -38,6 +41,7 @@ impl LearnerSteps {
     pub(super) fn run(&self, games: &Games) -> Result<ExitCode> {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let config = self.subject.config(games)?;
+        let instructions = self.limit.apply(false)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let rows = config.learn.batch;
         let shape = shape(game.spec());
@@ -57,7 +61,8 @@ impl LearnerSteps {
         }
         let (net, parameters) = (&config.net, learner.weights().count());
         let columns = format!("{:>8}{:>12}", "threads", "steps/s");
-        let mut results = Rows::new(self.json, &format!("{net}, {parameters} parameters, batch {rows}\n{columns}"));
+        let mut results =
+            Rows::new(self.json, &format!("{net}, {instructions}, {parameters} parameters, batch {rows}\n{columns}"));
         for threads in thread_counts(&self.threads) {
             learner.use_threads(threads);
             learner.step(&batch, 1e-4)?;
@@ -67,7 +72,8 @@ impl LearnerSteps {
                 steps += 1;
             }
             let steps_per_second = f64::from(steps) / start.elapsed().as_secs_f64();
-            results.add(Row { threads, steps_per_second }, &format!("{threads:>8}{steps_per_second:>12.1}"));
+            let row = Row { threads, instructions: instructions.clone(), steps_per_second };
+            results.add(row, &format!("{threads:>8}{steps_per_second:>12.1}"));
         }
         results.finish()
     }
