@@ -103,6 +103,10 @@ impl DynExactValues for Beyond {
     fn best_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
         None
     }
+
+    fn optimal_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
+        None
+    }
 }
 
 #[test]
