@@ -1,9 +1,10 @@
-//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, or a Python bundle.
+//! Exports of a checkpoint: self-describing safetensors, ONNX with a JSON description, a Python bundle, or a page.
 
 mod describe;
 mod place;
 mod files;
 mod bundle;
+mod page;
 
 pub use place::Existing;
 
@@ -25,6 +26,8 @@ pub enum Format {
     Onnx,
     /// A folder with both, the game's rules in Python, and an example program
     Bundle,
+    /// A folder with a page on which people play against the agent: one file, for any static host, or sent by mail
+    Page,
 }
 
 /// Writes a checkpoint of this game to `out` and returns the paths of the files.
@@ -61,6 +64,18 @@ pub fn export(
             place::with_sidecar((out, &network), (&sidecar, sidecar_text.as_bytes()))?;
             Ok(vec![out.to_owned(), sidecar])
         }
+        Format::Page => page::write(game, None, out, existing, &info, &weights),
         Format::Bundle => bundle::write(game.files().python_rules, out, existing, &info, &weights, description),
     }
+}
+
+/// [`export`] as a page, made from the page in the folder `source` or else from the program's own.
+pub(crate) fn export_page(
+    game: &dyn PlayableGame,
+    network: &LoadedNetwork,
+    source: Option<&Path>,
+    out: &Path,
+    existing: Existing,
+) -> Result<Vec<PathBuf>> {
+    page::write(game, source, out, existing, &network.info, &network.weights)
 }

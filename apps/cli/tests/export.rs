@@ -118,7 +118,7 @@ fn nothing_is_overwritten_unasked() {
     fs::write(path("home/manifest.json"), "{}").expect("it is writable");
     let overwrite = [&SHIPPED[..], &["--overwrite"]].concat();
     assert!(fault("pretrained", "bundle", &path("home"), &SHIPPED).contains("exists already"));
-    assert!(fault("pretrained", "bundle", &path("home"), &overwrite).contains("holds no bundle"));
+    assert!(fault("pretrained", "bundle", &path("home"), &overwrite).contains("holds no export of this format"));
     assert!(fault("pretrained", "onnx", &path("home"), &overwrite).contains("is a folder"));
     assert!(path("home/letter").is_file());
     done("pretrained", "bundle", &path("bundle"), &SHIPPED);
@@ -139,6 +139,32 @@ fn faults_are_named() {
     assert!(other.contains("the checkpoint is for the game `mu_torere`, not `mancala`"), "{other}");
     assert_eq!(export("pretrained", "onnx", &out, &[]).status.code(), Some(2), "a game must be named");
     assert_eq!(fs::read_dir(folder.path()).expect("it is readable").count(), 0);
+}
+
+#[test]
+fn a_page_is_one_file_and_a_folder_that_is_none_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page");
+    let printed = done("az:pretrained", "page", &page, &SHIPPED);
+    for name in ["index.html", "agent.safetensors", "LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(page.join(name).is_file() && printed.contains(name), "{name}");
+    }
+    let html = fs::read_to_string(page.join("index.html")).expect("UTF-8");
+    let step = load(&page.join("agent.safetensors")).expect("a checkpoint").0.step;
+    assert!(html.contains(&format!("data-file=\"agents/mu_torere-{step}.safetensors\"")), "the agent is inside");
+    done("az:pretrained", "page", &page, &[&SHIPPED[..], &["--overwrite"]].concat());
+
+    let home = folder.path().join("home");
+    fs::create_dir(&home).expect("the folder is new");
+    fs::write(home.join("index.html"), "mine").expect("it is writable");
+    let overwrite = [&SHIPPED[..], &["--overwrite"]].concat();
+    let refused = fault("az:pretrained", "page", &home, &overwrite);
+    assert!(refused.contains("holds no export of this format"), "{refused}");
+    let other = [&SHIPPED[..], &["--page", home.to_str().expect("UTF-8")]].concat();
+    let refused = fault("az:pretrained", "page", &folder.path().join("x"), &other);
+    assert!(refused.contains("is missing"), "{refused}");
+    let refused = fault("az:pretrained", "onnx", &folder.path().join("x"), &other);
+    assert!(refused.contains("--page is for --format page"), "{refused}");
 }
 
 #[test]

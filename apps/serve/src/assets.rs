@@ -37,6 +37,37 @@ const BUILT: &[(&str, &[u8])] = page_files![
     "turnstone.wasm.gz"
 ];
 
+/// A file of the page.
+#[derive(Clone, Debug)]
+pub struct PageFile {
+    /// Its name, without the ending of compressed files.
+    pub name: String,
+    /// Whether the bytes are compressed with gzip.
+    pub compressed: bool,
+    /// Its bytes.
+    pub bytes: Bytes,
+}
+
+/// The files of the page that is compiled in.
+#[must_use]
+pub fn page() -> Vec<PageFile> {
+    BUILT.iter().map(|&(name, bytes)| page_file(name, Bytes::from_static(bytes))).collect()
+}
+
+/// The files of the page in a folder, as `apps/web/build.sh` writes it.
+///
+/// # Errors
+/// As for the folder of a server: it or a file cannot be read, a file is too large, or there is no `index.html`.
+pub fn page_in(folder: &Path) -> io::Result<Vec<PageFile>> {
+    let files = read(folder)?;
+    Ok(files.into_iter().map(|(name, bytes)| page_file(&name, bytes)).collect())
+}
+
+fn page_file(name: &str, bytes: Bytes) -> PageFile {
+    let plain = name.strip_suffix(COMPRESSED).unwrap_or(name);
+    PageFile { name: plain.to_owned(), compressed: plain != name, bytes }
+}
+
 /// The files by name, ready to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Assets {
@@ -54,29 +85,34 @@ impl Assets {
     /// # Errors
     /// The folder or a file cannot be read, a file is too large, or there is no `index.html`.
     pub(crate) fn read(folder: &Path) -> io::Result<Self> {
-        let mut files = BTreeMap::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let metadata = entry.metadata()?;
-            if !metadata.is_file() {
-                continue;
-            }
-            if metadata.len() > LARGEST {
-                return Err(io::Error::other(format!("{name} is larger than {} MB", LARGEST >> 20)));
-            }
-            files.extend([reply(&name, fs::read(entry.path())?.into())]);
-        }
-        if !files.contains_key("index.html") {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "there is no index.html"));
-        }
-        Ok(Self { files })
+        Ok(Self { files: read(folder)?.into_iter().map(|(name, bytes)| reply(&name, bytes)).collect() })
     }
 
     /// A file by its name; the page itself by the empty name.
     pub(crate) fn get(&self, name: &str) -> Option<&Reply> {
         self.files.get(if name.is_empty() { "index.html" } else { name })
     }
+}
+
+/// The files of a folder by name.
+fn read(folder: &Path) -> io::Result<BTreeMap<String, Bytes>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let metadata = entry.metadata()?;
+        if !metadata.is_file() {
+            continue;
+        }
+        if metadata.len() > LARGEST {
+            return Err(io::Error::other(format!("{name} is larger than {} MB", LARGEST >> 20)));
+        }
+        files.insert(name, fs::read(entry.path())?.into());
+    }
+    if !files.contains_key("index.html") {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "there is no index.html"));
+    }
+    Ok(files)
 }
 
 /// A file's name and the answer with it.

@@ -13,6 +13,7 @@ mod request;
 mod connections;
 mod server;
 
+pub use assets::{PageFile, page, page_in};
 pub use request::Hosts;
 pub use route::Route;
 pub use server::{Settings, serve};

@@ -10,10 +10,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { find, launch } from './chromium.mjs';
 import { people } from './people.mjs';
@@ -502,6 +503,35 @@ async function tests(runs) {
     await play(one.page, (legal) => legal[0]);
     await one.page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 2);
     await one.close();
+  });
+
+  await test('an exported page plays from a file and from any web server', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'turnstone-page-'));
+    const file = join(folder, 'page/index.html');
+    native(turnstone, 'export', 'az:pretrained', '--game', 'mancala', '--format', 'page', '--out', dirname(file));
+    const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(readFileSync(file)));
+    await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+    for (const address of [pathToFileURL(file).href, `http://127.0.0.1:${server.address().port}/`]) {
+      const page = await browser.context.newPage();
+      const faults = [];
+      page.on('console', (line) => { if (line.type() === 'error') faults.push(line.text()); });
+      page.on('pageerror', (error) => faults.push(String(error)));
+      page.on('request', (request) => {
+        const url = request.url().split('?')[0];
+        if (url !== address && !url.startsWith('data:') && !url.startsWith('blob:')) faults.push(`a request to ${url}`);
+      });
+      await page.goto(address);
+      await page.waitForSelector('body[data-ready]');
+      assert.deepEqual([await page.inputValue('#game'), await page.inputValue('#kind1')], ['mancala', 'az0']);
+      assert.equal(await page.isVisible('#game'), false, 'the page has one game');
+      // B2 leaves the turn to the agent, which answers.
+      await play(page, (legal) => legal.find(({ action }) => action === 'B2'));
+      await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 2);
+      await page.close();
+      assert.deepEqual(faults, [], `the console and the network are quiet at ${address}`);
+    }
+    server.close();
+    rmSync(folder, { recursive: true });
   });
 
   await test('the page opens again without a network', async () => {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use turnstone_selfplay::Games;
 
 use crate::args::note_unverified;
-use crate::export::{Existing, Format, export};
+use crate::export::{Existing, Format, export, export_page};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
 
@@ -19,7 +19,9 @@ Examples:
   turnstone export runs/mancala --format onnx --out mancala.onnx
       a network for onnxruntime
   turnstone export az:pretrained --game mancala --format bundle --out mancala
-      the agent in Python")]
+      the agent in Python
+  turnstone export runs/mancala --format page --out page
+      a page to play against it, in one file")]
 pub(crate) struct Export {
     /// Checkpoint, run folder (its newest checkpoint), or `pretrained` for the agent that comes with the program;
     /// `az:` may stand before it, as in an agent
@@ -34,6 +36,9 @@ pub(crate) struct Export {
     /// Game that the checkpoint must be for; required with `pretrained`
     #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
     game: Option<String>,
+    /// Page to export instead of the program's: a folder that apps/web/build.sh has written with a game of one's own
+    #[arg(long, value_name = "FOLDER")]
+    page: Option<PathBuf>,
     /// Replace an existing export
     #[arg(long)]
     overwrite: bool,
@@ -68,7 +73,11 @@ impl Export {
         let game = games.make(found, &game_params(&network.info)).with_context(named)?;
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
         let network = network.checked(&self.checkpoint, &*game)?;
-        let files = export(&*game, network, self.format, &self.out, existing)?;
+        ensure!(self.page.is_none() || self.format == Format::Page, "--page is for --format page");
+        let files = match self.format {
+            Format::Page => export_page(&*game, &network, self.page.as_deref(), &self.out, existing)?,
+            format => export(&*game, network, format, &self.out, existing)?,
+        };
         for file in files {
             let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
             println!("{} ({} KB)", file.display(), bytes.div_ceil(1000));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use turnstone_models::{CheckpointInfo, Weights};
 
 use super::describe::VERSION_KEY;
-use super::files::{description_text, onnx_bytes, write_file, write_safetensors};
+use super::files::{description_text, licences, onnx_bytes, write_file, write_safetensors};
 use super::place::{self, Existing};
 
 const MANIFEST: &str = "manifest.json";
@@ -16,10 +16,6 @@ const ONNX: &str = "model.onnx";
 const SAFETENSORS: &str = "model.safetensors";
 
 const EXAMPLE: &str = include_str!("example.py");
-const LICENCES: [(&str, &str); 2] = [
-    ("LICENSE-MIT", include_str!("licences/LICENSE-MIT")),
-    ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
-];
 
 /// Writes the folder, with these rules in Python, and returns the paths of its files.
 pub(super) fn write(
@@ -35,7 +31,7 @@ pub(super) fn write(
     }
     let readme = readme(info);
     let texts = [("README.md", readme.as_str()), ("example.py", EXAMPLE)];
-    let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules.iter().copied()).chain(LICENCES).collect();
+    let texts: Vec<(&str, &str)> = texts.into_iter().chain(rules.iter().copied()).chain(licences()).collect();
     place::folder(out, is_bundle, existing, |folder| {
         write_safetensors(&folder.join(SAFETENSORS), info, weights, &description)?;
         let path = folder.join(ONNX);

@@ -49,3 +49,8 @@ pub(super) fn description_text(onnx: &str, mut description: Map<String, Value>) 
     description.insert("onnx".into(), onnx_file(onnx, &description));
     readable(&description)
 }
+
+/// The texts of the licences of what an export contains of this program.
+pub(super) fn licences() -> [(&'static str, &'static str); 2] {
+    [("LICENSE-MIT", include_str!("licences/LICENSE-MIT")), ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE"))]
+}

@@ -45,7 +45,7 @@ pub(super) fn folder<T>(
         bail!("{} exists already: give --overwrite to replace it", path.display());
     }
     if occupied && !is_ours(path) {
-        bail!("{} holds no bundle, so it is not overwritten", path.display());
+        bail!("{} holds no export of this format, so it is not overwritten", path.display());
     }
     let (new, old) = (beside(path, "new")?, beside(path, "old")?);
     let named = || path.display().to_string();
