@@ -527,6 +527,8 @@ async function tests(runs) {
       // B2 leaves the turn to the agent, which answers.
       await play(page, (legal) => legal.find(({ action }) => action === 'B2'));
       await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 2);
+      await page.selectOption('#language', 'de');
+      await page.waitForFunction(() => document.documentElement.lang === 'de' && document.getElementById('hint').textContent === 'Tipp');
       await page.close();
       assert.deepEqual(faults, [], `the console and the network are quiet at ${address}`);
     }
