@@ -218,7 +218,7 @@ mod tests {
         let other = place.path().join("other");
         fs::create_dir(&other).expect("the place is free");
         let refused = write(&other, Existing::Replace, "x").expect_err("no folder of ours").to_string();
-        assert!(refused.contains("holds no bundle"), "{refused}");
+        assert!(refused.contains("holds no export of this format"), "{refused}");
         assert_eq!(fs::read_dir(place.path()).expect("it is readable").count(), 2, "nothing is left behind");
     }
     #[test]
