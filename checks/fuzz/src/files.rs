@@ -187,7 +187,7 @@ pub(crate) fn example_journals() -> Vec<Vec<u8>> {
 /// A saved game that is accepted can be played, or says which move is at fault.
 pub(crate) fn saved_games(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
-    let number = data.last().map(|&byte| usize::from(byte % 4));
+    let number = data.last().map(|&byte| usize::from(byte % 2));
     let saved = SavedGame::parse(text, None).or_else(|_| SavedGame::parse(text, number));
     saved.is_ok_and(|saved| match saved.replay(game()) {
         Ok(replay) => replay.positions.len() == saved.moves.len() + 1,
