@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const TINY: &str = r#"
+/// A run of one iteration.
+pub(crate) const TINY: &str = r#"
 seed = 5
 [game]
 name = "mu_torere"
