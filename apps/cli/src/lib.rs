@@ -28,6 +28,8 @@ mod retired;
 mod usage;
 mod cli;
 mod program;
+#[cfg(test)]
+mod pages;
 
 pub use added::{Command, Host, Run};
 pub use called::PROGRAM;

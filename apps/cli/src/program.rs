@@ -22,7 +22,7 @@ use crate::output::one_line;
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
-    additions: Additions,
+    pub(crate) additions: Additions,
 }
 
 impl Default for Program {
