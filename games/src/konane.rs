@@ -88,12 +88,12 @@ impl Playable for Konane {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: Some(include_str!("konane/ladder.toml")),
+            ladder: outside_pages!(include_str!("konane/ladder.toml")),
             levels: Some(include_str!("konane/levels.txt")),
             truth_set: outside_pages!(include_str!("konane/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("konane/agent.safetensors")),
             sheet: Some(include_str!("konane/sheet.md")),
-            python_rules: &[("rules.py", include_str!("konane/rules.py"))],
+            python_rules: outside_pages!([("rules.py", include_str!("konane/rules.py"))]),
         }
     }
 }

@@ -65,12 +65,12 @@ impl Playable for Mancala {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: Some(include_str!("mancala/ladder.toml")),
+            ladder: outside_pages!(include_str!("mancala/ladder.toml")),
             levels: Some(include_str!("mancala/levels.txt")),
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
             sheet: Some(include_str!("mancala/sheet.md")),
-            python_rules: &[("rules.py", include_str!("mancala/rules.py"))],
+            python_rules: outside_pages!([("rules.py", include_str!("mancala/rules.py"))]),
         }
     }
 }

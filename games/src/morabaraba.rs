@@ -47,12 +47,12 @@ impl Playable for Morabaraba {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: Some(include_str!("morabaraba/ladder.toml")),
+            ladder: outside_pages!(include_str!("morabaraba/ladder.toml")),
             levels: Some(include_str!("morabaraba/levels.txt")),
             truth_set: outside_pages!(include_str!("morabaraba/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("morabaraba/agent.safetensors")),
             sheet: Some(include_str!("morabaraba/sheet.md")),
-            python_rules: &[("rules.py", include_str!("morabaraba/rules.py")), PYTHON],
+            python_rules: outside_pages!([("rules.py", include_str!("morabaraba/rules.py")), PYTHON]),
         }
     }
 }

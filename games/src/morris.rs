@@ -58,12 +58,12 @@ impl Playable for Morris {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: Some(include_str!("morris/ladder.toml")),
+            ladder: outside_pages!(include_str!("morris/ladder.toml")),
             levels: Some(include_str!("morris/levels.txt")),
             truth_set: outside_pages!(include_str!("morris/truth.txt")),
             pretrained: outside_pages!(include_bytes!("morris/agent.safetensors")),
             sheet: Some(include_str!("morris/sheet.md")),
-            python_rules: &[("rules.py", include_str!("morris/rules.py")), PYTHON],
+            python_rules: outside_pages!([("rules.py", include_str!("morris/rules.py")), PYTHON]),
         }
     }
 }

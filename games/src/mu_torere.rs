@@ -29,12 +29,12 @@ impl Playable for MuTorere {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: Some(include_str!("mu_torere/ladder.toml")),
+            ladder: outside_pages!(include_str!("mu_torere/ladder.toml")),
             levels: Some(include_str!("mu_torere/levels.txt")),
             truth_set: None,
             pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
             sheet: Some(include_str!("mu_torere/sheet.md")),
-            python_rules: &[("rules.py", include_str!("mu_torere/rules.py"))],
+            python_rules: outside_pages!([("rules.py", include_str!("mu_torere/rules.py"))]),
         }
     }
 }

@@ -206,11 +206,12 @@ impl Searcher {
     /// The network's priors and value of a position without search, as a JSON object.
     ///
     /// # Errors
-    /// The agent has no network, the text describes no position, or the game is over.
+    /// The agent has no network or draws its moves at a temperature, the text describes no position, or the game is over.
     pub fn predict(&mut self, position: &str) -> Result<String, Fault> {
         let state = self.running(position)?;
         let AgentSpec::Az { .. } = self.spec else { return Err(Fault(format!("{} has no network", self.spec))) };
-        let explorer = self.explorer.as_mut().expect("a network is an evaluator of a tree");
+        let searches_none = || Fault(format!("{} searches no tree that can be looked into", self.spec));
+        let explorer = self.explorer.as_mut().ok_or_else(searches_none)?;
         let (priors, Evaluation { value, draw }) = explorer.predict(&state).expect(NO_GPU);
         let game = self.table.game();
         let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
@@ -362,6 +363,26 @@ mod tests {
         let last: Value = serde_json::from_str(reports.last().unwrap()).unwrap();
         assert_eq!((last["depth"].as_u64(), last["line"][0].as_str()), (Some(5), Some(&action[..])));
         assert!(!search.is_tree() && search.begin("4,4,4,4,4,4/0 4,4,4,4,4,4/0 1", 10).is_err());
+    }
+
+    /// The checkpoint of a game's trained agent.
+    fn trained(game: &str) -> Vec<u8> {
+        std::fs::read(format!("{}/../../games/src/{game}/agent.safetensors", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    }
+
+    #[test]
+    fn agents_with_a_temperature_draw_their_moves_and_predict_nothing() {
+        let start = "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1";
+        for spec in ["az:pretrained,sims=0,temperature=5", "az:pretrained,sims=8,temperature=5"] {
+            let table = Table::new("mancala", "{}").unwrap();
+            let mut searcher = Searcher::new(table, spec, Some(&trained("mancala")), 1).unwrap();
+            assert!(!searcher.is_tree() && searcher.begin(start, 10).is_err());
+            let fault = searcher.predict(start).unwrap_err().0;
+            assert_eq!(fault, format!("{spec} searches no tree that can be looked into"));
+            let moves: std::collections::BTreeSet<String> =
+                (0..60).map(|_| searcher.choose(start, None, &mut |_| {}).unwrap()).collect();
+            assert!(moves.len() > 1, "{spec}: {moves:?}");
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use turnstone_agents::PlayableGame;
 use turnstone_agents::sheet::{Parameter, parameters, section};
+use turnstone_agents::{AgentSpec, PRETRAINED, PlayableGame, levels};
 use turnstone_env::{AnyState, Side};
 
 use crate::error::Fault;
@@ -31,10 +31,23 @@ struct Board {
     dark: usize,
     /// Names of the static evaluations.
     heuristics: Vec<&'static str>,
+    /// The levels that the page can play, the weakest first; none with other than the standard parameters.
+    levels: Vec<Level>,
     /// The starting position.
     start: String,
     /// The rules in words, as Markdown; absent where the game has no sheet.
     rules: Option<String>,
+}
+
+/// An agent of measured strength.
+#[derive(Serialize)]
+struct Level {
+    number: u8,
+    /// Elo, where random moves have 0.
+    elo: i32,
+    agent: String,
+    /// Whether it plays the game's trained network.
+    network: bool,
 }
 
 #[derive(Serialize)]
@@ -140,6 +153,7 @@ impl Table {
             sides: game.side_names(),
             dark: game.dark_side().index(),
             heuristics: game.heuristics(),
+            levels: if params == defaults { playable_levels(game) } else { Vec::new() },
             start: game.position_text(&game.start()),
             rules: section(game, "Rules"),
         })
@@ -187,6 +201,20 @@ impl Table {
     }
 }
 
+/// The levels whose agents need no file but the game's trained network, which the page fetches when it plays. A fault in the
+/// text of a game's levels leaves none here; `level:1` names it in the program.
+fn playable_levels(game: &dyn PlayableGame) -> Vec<Level> {
+    let level = |level: turnstone_agents::Level| {
+        let network = match &level.agent {
+            AgentSpec::Az { checkpoint, tables: None, .. } if checkpoint.as_os_str() == PRETRAINED => true,
+            AgentSpec::Random | AgentSpec::Classical(_) | AgentSpec::Mcts { .. } => false,
+            _ => return None,
+        };
+        Some(Level { number: level.number, elo: level.elo, agent: level.agent.to_string(), network })
+    };
+    levels(game).unwrap_or_default().into_iter().filter_map(level).collect()
+}
+
 /// The JSON text of a value made of plain fields.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("plain fields become JSON")
@@ -196,6 +224,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 mod tests {
     use super::*;
     use serde_json::Value;
+    use turnstone_agents::{GameFiles, Playable};
 
     fn parsed(text: &str) -> Value {
         serde_json::from_str(text).expect("JSON")
@@ -223,6 +252,43 @@ mod tests {
         let pieces = &board["params"][1];
         assert_eq!((pieces["key"].as_str(), pieces["default"].as_str()), (Some("pieces"), Some("8")));
         assert_eq!((pieces["range"].as_str(), pieces["meaning"] == ""), (Some("3 to 9"), false));
+    }
+
+    #[test]
+    fn levels_come_with_the_standard_parameters_and_are_those_of_the_program() {
+        for game in games().defaults() {
+            let of_the_program = levels(&*game).unwrap();
+            let board = parsed(&Table::new(game.name(), "{}").unwrap().board());
+            let shown = board["levels"].as_array().unwrap();
+            assert_eq!(shown.len(), 8, "{}", game.name());
+            for (shown, level) in shown.iter().zip(of_the_program) {
+                assert_eq!(shown["agent"].as_str(), Some(&level.agent.to_string()[..]));
+                let numbers = (shown["number"].as_u64(), shown["elo"].as_i64());
+                assert_eq!(numbers, (Some(level.number.into()), Some(level.elo.into())));
+                assert_eq!(shown["network"], true, "{level}");
+            }
+        }
+        let board = parsed(&Table::new("mancala", r#"{"stones": 3}"#).unwrap().board());
+        assert_eq!(board["levels"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn levels_that_need_other_files_are_left_out() {
+        struct Own;
+        impl Playable for Own {
+            type Game = turnstone_env::games::MuTorere;
+
+            fn files() -> GameFiles {
+                let levels = "1 10 0 20 random\n2 20 10 30 az:mine.safetensors,sims=8\n3 30 20 40 exact:tables\n\
+                              4 40 30 50 az:pretrained,sims=8\n5 50 40 60 alphabeta:depth=4";
+                GameFiles { levels: Some(levels), ..GameFiles::default() }
+            }
+        }
+        let own = turnstone_agents::row::<Own>();
+        let list: turnstone_env::Games<dyn PlayableGame> = [own].into_iter().collect();
+        let game = list.defaults().next().expect("one");
+        let found: Vec<_> = playable_levels(&*game).iter().map(|level| (level.number, level.network)).collect();
+        assert_eq!(found, [(1, false), (4, true), (5, false)]);
     }
 
     #[test]

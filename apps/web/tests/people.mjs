@@ -52,10 +52,10 @@ export async function people({ test, open, play, state, settled, picture, access
       await page.goto(`${base()}/`);
       await page.waitForSelector('body[data-ready]');
       assert.equal((await state(page)).game, 'mancala');
-      assert.deepEqual([await page.inputValue('#kind0'), await page.inputValue('#kind1')], ['human', 'az0']);
-      assert.equal(await page.inputValue('#level1'), 'beginner');
+      assert.deepEqual([await page.inputValue('#kind0'), await page.inputValue('#kind1')], ['human', 'level']);
+      assert.equal(await page.inputValue('#level1'), '1', 'which a beginner can beat');
       const levels = await page.$$eval('#level1 option', (options) => options.map(({ textContent }) => textContent));
-      assert.ok(levels.length >= 5 && levels.every((text) => !/simulation|sims|depth/.test(text)), levels.join());
+      assert.deepEqual([levels.length, levels[0], levels[7]], [8, 'level 1: beginner', 'level 8: expert']);
       assert.equal(await page.textContent('#status'), 'Your move');
       assert.equal(await page.isVisible('#no-moves'), true, 'the list says what to do');
       if (size === LAPTOP) assert.ok((await page.locator('.aside').boundingBox()).height > 300, 'the rules are beside the board');
@@ -63,6 +63,75 @@ export async function people({ test, open, play, state, settled, picture, access
       await picture(page, `first-${size.width}`);
       await play(page, (legal) => legal[0]);
       await settled(page);
+      await close();
+    }
+  });
+
+  /** Plays as the first side until the second one has played `count` moves. */
+  const answered = async (page, count) => {
+    for (;;) {
+      await settled(page);
+      await page.waitForFunction(() => {
+        const { over, mover, thinking, moving } = document.getElementById('board').dataset;
+        return over === 'true' || (mover === '0' && thinking !== 'true' && moving !== 'true');
+      });
+      const by = await page.$$eval('.move', (moves) => moves.length);
+      if (by >= 2 * count || (await state(page)).over === 'true') return;
+      await play(page, (legal) => legal[(3 * by) % legal.length]);
+    }
+  };
+
+  await test('every game offers the measured levels of the program, which play', async () => {
+    for (const game of GAMES) {
+      const measured = readFileSync(new URL(`../../../games/src/${game}/levels.txt`, import.meta.url), 'utf8')
+        .split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(/\s+/));
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=level:8`, { size: PHONE, media: CALM });
+      const shown = await page.$$eval('#level1 option', (options) => options.map(({ value, title }) => [value, /\d+/.exec(title)[0]]));
+      assert.deepEqual(shown, measured.map(([number, elo]) => [number, elo]), game);
+      for (const level of [8, 1]) {
+        await page.selectOption('#level1', String(level));
+        assert.equal((await address(page)).includes(`&p2=level:${level}`), true);
+        const agent = await page.evaluate(() => window.turnstone.agents()[1]);
+        assert.equal(agent.spec, measured[level - 1].slice(4).join(' '), `${game}, level ${level}`);
+        const before = await page.$$eval('.move', (moves) => moves.length);
+        await answered(page, before / 2 + 2);
+      }
+      await close();
+    }
+  });
+
+  await test('levels follow the game and its rules, and stay as they were chosen', async () => {
+    for (const size of [LAPTOP, PHONE]) {
+      const { page, close } = await open('/?game=mancala&p1=human&p2=level:3', { size, media: CALM });
+      assert.deepEqual([await page.inputValue('#kind1'), await page.inputValue('#level1')], ['level', '3']);
+      assert.equal(await page.isHidden('#fault'), true);
+      await page.reload();
+      await page.waitForSelector('body[data-ready]');
+      assert.equal(await page.inputValue('#level1'), '3', 'after a reload, too');
+      assert.match(await page.getAttribute('#level1', 'title'), /^measured: \d+ Elo/);
+      await picture(page, `levels-${size.width}`);
+      // The levels are for the standard rules, as the network is.
+      await page.fill('#fields [name="stones"]', '3');
+      await page.click('#params button[type=submit]');
+      await page.waitForFunction(() => document.getElementById('board').dataset.position.startsWith('3,3'));
+      assert.equal(await page.locator('#kind1 option[value="level"]').count(), 0);
+      assert.equal(await page.inputValue('#kind1'), 'alphabeta');
+      await page.selectOption('#game', 'konane');
+      await page.waitForFunction(() => document.getElementById('board').dataset.game === 'konane');
+      await page.waitForFunction(() => document.getElementById('kind1').value === 'level');
+      assert.equal(await page.inputValue('#level1'), '3', 'as it was chosen');
+      // Full strength is there beside them, and sides can be swapped.
+      await page.selectOption('#kind1', 'az0');
+      assert.equal(await page.inputValue('#level1'), '200');
+      await page.selectOption('#kind1', 'level');
+      await page.click('#swap');
+      assert.deepEqual([await page.inputValue('#kind0'), await page.inputValue('#level0')], ['level', '3']);
+      await page.selectOption('#language', 'de');
+      await page.waitForFunction(() => document.documentElement.lang === 'de' && document.getElementById('level0').selectedOptions[0]?.textContent === 'Stufe 3: mäßig');
+      assert.equal(await overflow(page), 0);
+      await accessible(page, 'levels');
+      await picture(page, `levels-german-${size.width}`);
+      await page.selectOption('#language', 'en');
       await close();
     }
   });
@@ -109,7 +178,10 @@ export async function people({ test, open, play, state, settled, picture, access
       ['/?game=chess', /no game “chess”; this is Mancala/, 'mancala'],
       ['/?game=konane&param.size=7', /even.*this is Konane with its standard rules/, 'konane'],
       ['/?game=konane&param.colour=7', /colour.*standard rules/, 'konane'],
-      ['/?game=morris&p2=bogus', /Nobody is called “bogus”; player 2 is computer, beginner/, 'morris'],
+      ['/?game=morris&p2=bogus', /Nobody is called “bogus”; player 2 is computer, level 1: beginner/, 'morris'],
+      ['/?game=morris&p2=level:9', /no strength “level:9” for player 2; it plays as computer, level 1: beginner/, 'morris'],
+      ['/?game=morris&p2=level:x', /no strength “level:x” for player 2/, 'morris'],
+      ['/?game=morris&p2=az:3', /Nobody is called “az:3”/, 'morris'],
       ['/?game=morris&p2=az&level2=17', /no strength “17” for player 2/, 'morris'],
       ['/?game=morris&clock=7', /no clock of “7” minutes/, 'morris'],
       ['/?game=morris&p2=human#position=nonsense', /position of the address cannot be read/, 'morris'],
@@ -205,6 +277,19 @@ export async function people({ test, open, play, state, settled, picture, access
     await play(page, (legal) => legal[0]);
     assert.equal(await page.locator('.overlay .advice').count(), 0);
     await close();
+    // Where one move wins and the others lose, for both sides.
+    const values = [...wholeGame(turnstone, 'konane', 'size=4')].filter(([, { legal }]) => legal.filter(({ value }) => value === 1).length === 1 && legal.length > 2);
+    for (const side of ['X', 'O']) {
+      const [position, { legal }] = values.find(([text]) => text.endsWith(side));
+      const best = legal.find(({ value }) => value === 1).action;
+      const known = await open(`/?game=konane&param.size=4&p1=human&p2=human#position=${encodeURIComponent(position)}`, { media: CALM });
+      await known.page.click('#hint');
+      await known.page.waitForFunction(() => /^Hint: .*, chance to win 100 %$/.test(document.getElementById('thinking').textContent));
+      const clicks = (await known.page.evaluate(() => window.turnstone.legal())).find(({ action }) => action === best).clicks;
+      const shown = await known.page.$$eval('.point[aria-label*="hint"]', (points) => points.map(({ dataset }) => Number(dataset.point)));
+      assert.deepEqual(shown, clicks.toSorted((a, b) => a - b), `${best} in ${position}`);
+      await known.close();
+    }
   });
 
   await test('games are saved as files that the program writes too, and opened', async () => {
@@ -233,6 +318,24 @@ export async function people({ test, open, play, state, settled, picture, access
         assert.equal((await state(page)).ply, '4');
       }
       await close();
+      // A game from a position of its own, which somebody has resigned: the program reads it, and the page opens it again.
+      const start = '0,4,4,4,4,4/4 4,4,4,4,4,4/0 1';
+      const ended = await open(`/?game=mancala&p1=human&p2=human#position=${start.replaceAll(' ', '+')}&moves=B4`, { media: CALM });
+      const before = await state(ended.page);
+      for (let press = 0; press < 2; press++) await ended.page.click('#resign');
+      const [file] = await Promise.all([ended.page.waitForEvent('download'), ended.page.click('#download')]);
+      await file.saveAs(path);
+      const [record, read] = [JSON.parse(readFileSync(path, 'utf8')), JSON.parse(native('show', '--from', path, '--json'))];
+      assert.deepEqual([record.start, record.moves, record.resigned, record.players], [start, ['B4'], Number(before.mover) + 1, ['a person', 'a person']]);
+      assert.equal(read.position, before.position);
+      const banner = await ended.page.textContent('#status');
+      assert.match(banner, /has resigned/);
+      await ended.page.click('#new');
+      await atPly(ended.page, 0);
+      await ended.page.setInputFiles('#file', path);
+      await atPly(ended.page, 1);
+      assert.deepEqual([await ended.page.textContent('#status'), (await state(ended.page)).position], [banner, before.position]);
+      await ended.close();
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -346,7 +449,7 @@ export async function people({ test, open, play, state, settled, picture, access
       const same = [];
       while (walker.nextNode()) {
         const { parentElement, textContent } = walker.currentNode;
-        const own = !parentElement.closest('#how-text, #fields, .drawing, #position, h1, nav, option[lang], kbd, #announcer, script');
+        const own = !parentElement.closest('#how-text, .drawing, #position, h1, nav, option[lang], kbd, #announcer, script');
         if (own && /[A-Za-z]{4,}/.test(textContent) && before.includes(textContent.trim())) same.push(textContent.trim());
       }
       return same;
@@ -367,6 +470,18 @@ export async function people({ test, open, play, state, settled, picture, access
     assert.equal(await overflow(asked.page), 0);
     await picture(asked.page, 'german-390');
     await asked.close();
+    // Parameters and drawings are the games' own words.
+    for (const game of GAMES) {
+      const words = [];
+      for (const lang of ['en', 'de']) {
+        const { page, close } = await open(`/?game=${game}&lang=${lang}&p1=human&p2=human`, { media: CALM });
+        words.push(await page.$$eval('#fields label, #fields .note, #fields option, .drawing text', (all) => all.map(({ textContent }) => textContent)));
+        await close();
+      }
+      const [english, german] = words;
+      assert.equal(german.length, english.length);
+      assert.deepEqual(german.filter((text) => /[A-Za-z]{4,}/.test(text) && english.includes(text)), [], game);
+    }
   });
 
   await test('the page can be installed', async () => {

@@ -1,6 +1,6 @@
 // The address of the page: the set-up in its query, and the game in its fragment, which no server sees.
 //
-//     ?game=konane&param.size=6&p1=human&p2=az&level2=beginner#moves=remove(6,1)+remove(6,2)
+//     ?game=konane&param.size=6&p1=human&p2=level:1#moves=remove(6,1)+remove(6,2)
 
 import type { Clocks } from './clock.js';
 import { Match } from './match.js';

@@ -89,6 +89,7 @@ export class Board {
     this.enabled = enabled && view.outcome === null;
     this.last = last;
     this.drawing.innerHTML = view.drawing;
+    for (const text of this.drawing.querySelectorAll('text')) text.textContent = t.drawing(text.textContent ?? '');
     if (this.info && numbered(this.info)) lettered(this.drawing, this.info);
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);

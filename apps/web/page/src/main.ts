@@ -143,10 +143,12 @@ class App {
   private askedPlayer(side: 0 | 1, query: URLSearchParams, faults: string[]): void {
     const [kind, level] = [query.get(`p${side + 1}`), query.get(`level${side + 1}`)];
     const seat = this.seats[side];
-    const unknown = seat.set(kind ?? FIRST_PLAYERS[side], level);
-    if (unknown === 'player') seat.set(FIRST_PLAYERS[side], null);
+    // An agent of the address plays, unless it says who does.
+    const first = side === 1 && this.extra.length > 0 ? 'az' : FIRST_PLAYERS[side];
+    const unknown = seat.set(kind ?? first, level);
+    if (unknown === 'player') seat.set(first, null);
     if (unknown === 'player') faults.push(t.address.player(side + 1, kind ?? '', seat.label));
-    if (unknown === 'level') faults.push(t.address.level(side + 1, level ?? '', seat.label));
+    if (unknown === 'level') faults.push(t.address.level(side + 1, level ?? kind ?? '', seat.label));
   }
 
   private listen(): void {
@@ -250,7 +252,8 @@ class App {
   }
 
   private showParams(): void {
-    const shown = this.match.game.board.params.map(field);
+    const { name, params } = this.match.game.board;
+    const shown = params.map((param) => field(name, param));
     element('fields').replaceChildren(...shown);
     element('rules').hidden = shown.length === 0;
   }
@@ -667,6 +670,7 @@ class App {
       positions: () => [this.match.start, ...this.match.plies.map((ply) => ply.position)],
       moves: () => this.match.plies.map((ply) => ply.action),
       legal: () => this.match.view().legal,
+      agents: () => this.seats.map((seat) => seat.agent),
     };
   }
 }

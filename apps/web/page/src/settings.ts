@@ -21,23 +21,24 @@ function keep(name: string, value: string): void {
   }
 }
 
-/** A field for a parameter: a choice where the game's sheet lists the values, else a text. */
-export function field({ key, value, default: own, range, meaning }: Param): HTMLElement {
+/** A field for a parameter of a game: a choice where the game's sheet lists the values, else a text. */
+export function field(game: string, { key, value, default: own, range, meaning }: Param): HTMLElement {
   const listed = range.split(', ');
   const choices = listed.length > 1 && listed.includes(own) ? listed : ['true', 'false'].includes(own) ? ['true', 'false'] : [];
   const id = `param-${key}`;
   const attributes = { id, name: key, ...(meaning ? { 'aria-describedby': `${id}-note` } : {}) };
   const options = choices.map((choice) => {
-    const option = make('option', { value: choice }, choice.replaceAll('_', ' '));
+    const option = make('option', { value: choice }, t.values[choice] ?? choice.replaceAll('_', ' '));
     option.selected = choice === value;
     return option;
   });
   const input = choices.length > 0
     ? make('select', attributes, ...options)
     : make('input', { ...attributes, value, autocomplete: 'off', ...(/^\d+$/.test(own) ? { inputmode: 'numeric' } : {}) });
-  const words = [meaning, choices.length === 0 ? range : ''].filter((text) => text !== '').join('; ');
+  const [name, explained] = t.params[`${game}.${key}`] ?? t.params[key] ?? [key.replaceAll('_', ' '), meaning];
+  const words = [meaning && explained, choices.length === 0 ? t.range(range) : ''].filter((text) => text !== '').join('; ');
   const note = words ? [make('p', { id: `${id}-note`, class: 'note' }, words)] : [];
-  return make('div', { class: 'field' }, make('label', { for: id }, key.replaceAll('_', ' ')), input, ...note);
+  return make('div', { class: 'field' }, make('label', { for: id }, name), input, ...note);
 }
 
 /** The values of the form of rules. */

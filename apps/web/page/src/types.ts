@@ -13,9 +13,20 @@ export interface Board {
   /** Index of the side with the dark stones. */
   dark: number;
   heuristics: string[];
+  /** Agents of measured strength, the weakest first; none with other than the standard parameters. */
+  levels: Level[];
   start: string;
   /** The rules in words, as Markdown. */
   rules: string | null;
+}
+
+export interface Level {
+  number: number;
+  /** Where random moves have 0. */
+  elo: number;
+  agent: string;
+  /** Whether it plays the game's trained network. */
+  network: boolean;
 }
 
 export interface Point {
@@ -108,8 +119,6 @@ export interface Rules {
 export interface AgentChoice {
   spec: string;
   network: string | null;
-  /** If given, the agent does not search: it draws from the network's policy at this temperature. */
-  temperature?: number;
 }
 
 export type Request =

@@ -62,21 +62,10 @@ function keep(count: number): void {
   }
 }
 
-/** An action drawn in proportion to its prior to the power of 1 / temperature. */
-function drawn({ priors }: Prediction, temperature: number): string {
-  const weights = priors.map(({ prior }) => prior ** (1 / temperature));
-  let left = Math.random() * weights.reduce((sum, weight) => sum + weight, 0);
-  const place = weights.findIndex((weight) => (left -= weight) < 0);
-  return (priors[place] ?? priors[0])?.action ?? '';
-}
-
 async function search(request: Request & { kind: 'search' }): Promise<Choice | null> {
   const { id, rules, agent, position } = request;
   const mine = ++current;
   const found = searcherOf(rules, agent);
-  if (agent.temperature !== undefined) {
-    return { action: drawn(parsed<Prediction>(found.predict(position)), agent.temperature), report: null };
-  }
   const simulations = request.simulations ?? found.simulations();
   if (!found.is_tree() || simulations === 0) {
     const report = (text: string): void => post({ kind: 'progress', id, progress: parsed<Progress>(text) });

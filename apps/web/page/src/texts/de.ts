@@ -6,6 +6,9 @@ const number = (n: number): string => n.toLocaleString('de');
 const count = (n: number, one: string, many: string): string => `${number(n)} ${n === 1 ? one : many}`;
 const by = (margin: number): string => (margin > 0 ? ` mit ${margin} Vorsprung` : '');
 
+/** What levels 1 to 8 are called. */
+const LEVELS = [': Anfänger', ': leicht', ': mäßig', ': mittel', ': gut', ': stark', ': sehr stark', ': Experte'];
+
 export const de: Texts = {
   locale: 'de',
   html: {
@@ -80,18 +83,45 @@ export const de: Texts = {
     'player 1': 'Spieler 1', 'player 2': 'Spieler 2',
   },
   stones: (n) => count(n, 'Stein', 'Steine'),
+  drawing: (text) => {
+    const held = /^(\w+): (\d+) in hand, (\d+) lost$/.exec(text);
+    return held ? `${de.words[held[1] ?? ''] ?? held[1]}: ${held[2]} vorrätig, ${held[3]} verloren` : text;
+  },
+  params: {
+    hub_needs_neighbour: ['Mitte nur neben Gegner', 'ja: die überlieferte Regel, nach der ein Stein vom Ring nur dann in die Mitte darf, wenn neben ihm auf dem Ring ein gegnerischer liegt; ein Zug auf dem Ring ist immer erlaubt'],
+    max_plies: ['Züge bis zum Remis', 'Züge, nach denen die Partie als Remis abgebrochen wird; 0: keine Grenze'],
+    empty_capture: ['Schlagen ohne Beute', 'ein letzter Stein in einer leeren eigenen Mulde wird auch dann genommen, wenn die Mulde gegenüber leer ist'],
+    end_rule: ['Ende der Partie', 'eine leere Reihe: die Partie endet, sobald nach einem Zug eine der Reihen leer ist'],
+    'mancala.first_player': ['Erster Spieler', 'wer beginnt'],
+    pits: ['Mulden', 'Mulden je Reihe'],
+    stones: ['Steine', 'Steine in jeder Mulde zu Beginn'],
+    no_progress_limit: ['Züge ohne Fortschritt', 'Züge ohne Setzen und Schlagen, nach denen die Partie remis ist; 0: keine Grenze'],
+    pieces: ['Steine', 'Steine jeder Seite; neun füllen das Brett'],
+    'konane.first_player': ['Erster Spieler', 'wer den ersten Stein entfernt'],
+    size: ['Größe', 'Reihen und Spalten'],
+    cows: ['Kühe', 'Kühe jeder Seite; zwölf füllen das Brett'],
+    fly_limit: ['Züge im Flug', 'wie „Züge ohne Schlag“, solange ein Spieler fliegt; 0: keine Grenze'],
+    quiet_limit: ['Züge ohne Schlag', 'Züge ohne Schlag, nach denen die Partie endet; 0: keine Grenze'],
+  },
+  values: {
+    true: 'ja', false: 'nein', mover_cannot_move: 'kein Zug mehr', either_side_empty: 'eine leere Reihe',
+    X: 'Dunkel (X)', O: 'Hell (O)', '1': 'Spieler 1', '2': 'Spieler 2',
+  },
+  range: (text) => text.replace(/^at most (\d+) in all$/, 'höchstens $1 zusammen').replace(' to ', ' bis ').replace(', even', ', gerade'),
   colours: (theme) => `Farben: ${theme}`,
   themes: { auto: 'auto', light: 'hell', dark: 'dunkel' },
   rulesNote: 'Die Regeln gibt es nur auf Englisch.',
   players: {
     human: 'ein Mensch',
+    level: 'Computer',
     az: 'Computer',
+    full: 'Computer, volle Stärke',
     alphabeta: 'Computer, Alpha-Beta',
     mcts: 'Computer, Zufallspartien',
     random: 'zufällige Züge',
     checkpoint: (step) => `Checkpoint, Schritt ${step}`,
   },
-  levels: {
+  strengths: {
     beginner: 'Anfänger',
     instinct: 'leicht: spielt nach Gefühl',
     medium: 'mittel',
@@ -99,6 +129,9 @@ export const de: Texts = {
     strong: 'stark',
     expert: 'Experte',
     master: 'Meister',
+    thinks: ['denkt einen Augenblick', 'denkt kurz', 'denkt nach', 'denkt lange', 'denkt sehr lange'],
+    level: (level) => `Stufe ${level}${LEVELS[level - 1] ?? ''}`,
+    measured: (elo) => `gemessen: ${elo} Elo, wenn zufällige Züge 0 haben`,
     ahead: (plies) => `sieht ${plies} Züge voraus`,
     playouts: (n) => `probiert ${number(n)} Partien`,
   },

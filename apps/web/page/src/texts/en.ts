@@ -2,6 +2,9 @@
 
 const count = (n: number, one: string, many: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
+/** What levels 1 to 8 are called. */
+const LEVELS = [': beginner', ': easy', ': casual', ': medium', ': advanced', ': strong', ': very strong', ': expert'];
+
 export const en = {
   /** Of numbers. */
   locale: 'en',
@@ -76,19 +79,28 @@ export const en = {
   /** Words that come from the games: sides and what is on a point. What is missing is shown as it comes. */
   words: {} as Record<string, string>,
   stones: (n: number) => count(n, 'stone', 'stones'),
+  /** A line of a drawing, such as `White: 8 in hand, 0 lost`. */
+  drawing: (text: string) => text,
+  /** Names and meanings of games' parameters, by `game.key` or by `key`, their values, and ranges. What is missing is shown as
+   * the game's sheet has it. */
+  params: {} as Record<string, [name: string, meaning: string]>,
+  values: {} as Record<string, string>,
+  range: (text: string) => text,
   colours: (theme: string) => `Colours: ${theme}`,
   themes: { auto: 'auto', light: 'light', dark: 'dark' } as Record<string, string>,
   /** Above the rules, which are in English. */
   rulesNote: '',
   players: {
     human: 'a person',
+    level: 'computer',
     az: 'computer',
+    full: 'computer, full strength',
     alphabeta: 'computer, alpha-beta',
     mcts: 'computer, random playouts',
     random: 'random moves',
     checkpoint: (step: number) => `checkpoint, step ${step}`,
   },
-  levels: {
+  strengths: {
     beginner: 'beginner',
     instinct: 'easy: plays by instinct',
     medium: 'medium',
@@ -96,6 +108,10 @@ export const en = {
     strong: 'strong',
     expert: 'expert',
     master: 'master',
+    thinks: ['thinks an instant', 'thinks briefly', 'thinks', 'thinks long', 'thinks very long'],
+    /** A measured level by its number, with a word for it. */
+    level: (number: number) => `level ${number}${LEVELS[number - 1] ?? ''}`,
+    measured: (elo: number) => `measured: ${elo} Elo, where random moves have 0`,
     ahead: (plies: string) => `looks ${plies} moves ahead`,
     playouts: (n: number) => `tries ${n.toLocaleString('en')} games`,
   },
