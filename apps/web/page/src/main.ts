@@ -5,27 +5,26 @@ import { Board, type Hint } from './board.js';
 import { Clocks, clockText } from './clock.js';
 import { announce, complain, element, make, message } from './dom.js';
 import { Editor } from './editor.js';
-import { Engine, Stopped, networkFile } from './engine.js';
+import { Engine, Stopped } from './engine.js';
 import { Look, Truth } from './look.js';
 import { blocks } from './markdown.js';
 import { Match } from './match.js';
+import { hasColours, showLegal, showMoves } from './moves.js';
 import { spoken } from './notation.js';
-import { type Checkpoint, FIRST_PLAYERS, Seat, TRAINED, checkpoints } from './players.js';
+import { type OwnAgent, opening } from './opening.js';
+import { type Checkpoint, type Seat, TRAINED, checkpoints } from './players.js';
 import * as record from './record.js';
 import { Review } from './review.js';
-import { Game, checkpoint, gameNames, load, title } from './rules.js';
+import { Game, gameNames, load, title } from './rules.js';
+import { Seats } from './seats.js';
 import { chooseLanguage, field, fields, nextTheme, restore } from './settings.js';
 import { chanceText, t, sideName } from './texts.js';
 import type { AgentChoice } from './types.js';
 
-/** The game of a first visit. */
-const FIRST_GAME = 'mancala';
 /** Simulations of an analysis, which can be stopped at any time, and of a hint. */
 const [ANALYSIS, HINT] = [20_000, 400];
 /** Milliseconds for the second press that resigns. */
 const RESIGNING = 4000;
-
-type Copied = keyof typeof t.copied;
 
 class App {
   private match: Match;
@@ -36,12 +35,11 @@ class App {
   private readonly review: Review;
   private readonly clocks: Clocks;
   private readonly editor: Editor;
-  private readonly seats: [Seat, Seat];
+  private readonly seats: Seats;
   private trained: Checkpoint[] = [];
   private readonly shipped: Set<string>;
-  private extra: Checkpoint[] = [];
-  /** What of the address names an agent of its own, for the same game. */
-  private source: { game: string; pairs: [string, string][] } | null = null;
+  /** The agent that the address names by its file. */
+  private own: OwnAgent | null = null;
   /** A greater number ends whatever waits for an agent or a movement. */
   private turn = 0;
   private paused = false;
@@ -68,12 +66,10 @@ class App {
       });
     }, () => this.next());
     this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.end('time', side));
-    const seat = (side: number): Seat =>
-      new Seat(element(`kind${side}`), element(`level${side}`), () => {
-        this.paused = false;
-        this.next();
-      });
-    this.seats = [seat(0), seat(1)];
+    this.seats = new Seats(() => {
+      this.paused = false;
+      this.next();
+    });
     this.listen();
   }
 
@@ -83,30 +79,11 @@ class App {
     this.review.clear();
     const faults: string[] = [];
     element<HTMLSelectElement>('game').replaceChildren(...gameNames().map((name) => make('option', { value: name }, title(name))));
-    let params: Record<string, string> = {};
-    const askedGame = query.get('game');
-    let name = gameNames().includes(FIRST_GAME) ? FIRST_GAME : (gameNames()[0] ?? '');
-    if (askedGame !== null && gameNames().includes(askedGame)) name = askedGame;
-    else if (askedGame !== null) faults.push(t.address.game(askedGame, title(name)));
-    try {
-      const own = await this.ownAgent(query);
-      if (own) [name, params] = [own.game, own.params];
-    } catch (error) {
-      faults.push(t.address.agent(message(error)));
-    }
-    if (askedGame === null || askedGame === name) for (const [key, value] of query) if (key.startsWith('param.')) params[key.slice(6)] = value;
-    let game: Game;
-    try {
-      game = new Game(name, params);
-    } catch (error) {
-      game = new Game(name, {});
-      faults.push(t.address.rules(message(error), title(name)));
-    }
-    const isSame = faults.length === 0;
-    const match = isSame ? address.played(new Match(game), query, (fault) => faults.push(fault)) : new Match(game);
+    const { match, own } = await opening(query, (fault) => faults.push(fault));
+    if (own) this.own = own;
     this.askedClock(query.get('clock'), faults);
     await this.setGame(match);
-    for (const side of [0, 1] as const) this.askedPlayer(side, query, faults);
+    this.seats.ask(query, this.own !== null, (fault) => faults.push(fault));
     const left = (history.state as { left?: [number, number] } | null)?.left;
     if (left && this.clocks.remaining) this.clocks.restore(left);
     if (query.get('analyse') === '1') this.setLook(true);
@@ -114,23 +91,10 @@ class App {
     // The rules are open where they have room and nothing has been played yet.
     if (matchMedia('(min-width: 861px)').matches) element<HTMLDetailsElement>('how-details').open = match.plies.length === 0;
     // Agents do not play on from an address by themselves where they play each other.
-    this.paused = match.plies.length > 0 && !this.seats[0].isPerson && !this.seats[1].isPerson;
+    this.paused = match.plies.length > 0 && !this.seats.hasPerson;
     this.next();
     if (isLeft && match.plies.length > 0) announce(t.continued);
     complain(faults.join(' '));
-  }
-
-  /** The agent that an address names by its file, with its game and rules. */
-  private async ownAgent(query: URLSearchParams): Promise<{ game: string; params: Record<string, string> } | null> {
-    const network = query.get('agent');
-    if (!network) return null;
-    const url = new URL(network, document.baseURI);
-    if (url.origin !== location.origin) throw new Error(t.address.elsewhere);
-    const { game, params, step } = checkpoint(await networkFile(url.href));
-    const name = query.get('name');
-    this.extra = [{ label: name ?? t.players.checkpoint(step), url: url.href }];
-    this.source = { game, pairs: [['agent', network], ...(name === null ? [] : [['name', name] as [string, string]])] };
-    return { game, params: Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)])) };
   }
 
   private askedClock(minutes: string | null, faults: string[]): void {
@@ -138,17 +102,6 @@ class App {
     const known = [...select.options].some(({ value }) => value === minutes);
     select.value = known && minutes !== null ? minutes : '0';
     if (minutes !== null && !known) faults.push(t.address.clock(minutes));
-  }
-
-  private askedPlayer(side: 0 | 1, query: URLSearchParams, faults: string[]): void {
-    const [kind, level] = [query.get(`p${side + 1}`), query.get(`level${side + 1}`)];
-    const seat = this.seats[side];
-    // An agent of the address plays, unless it says who does.
-    const first = side === 1 && this.extra.length > 0 ? 'az' : FIRST_PLAYERS[side];
-    const unknown = seat.set(kind ?? first, level);
-    if (unknown === 'player') seat.set(first, null);
-    if (unknown === 'player') faults.push(t.address.player(side + 1, kind ?? '', seat.label));
-    if (unknown === 'level') faults.push(t.address.level(side + 1, level ?? kind ?? '', seat.label));
   }
 
   private listen(): void {
@@ -185,9 +138,9 @@ class App {
       this.editor.begin(this.match.game, this.match.view().position);
       element('board').scrollIntoView({ block: 'nearest' });
     });
-    on('share', () => this.copy(location.href, 'link'));
-    on('copy-position', () => this.copy(this.match.view().position, 'position'));
-    on('copy-game', () => this.copy(record.text(this.match), 'game'));
+    on('share', () => record.copy(location.href, 'link'));
+    on('copy-position', () => record.copy(this.match.view().position, 'position'));
+    on('copy-game', () => record.copy(record.text(this.match), 'game'));
     on('download', () => this.download());
     on('open', () => element<HTMLInputElement>('file').click());
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
@@ -244,9 +197,9 @@ class App {
     const note = t.rulesNote ? [make('p', { class: 'note' }, t.rulesNote)] : [];
     element('how-text').replaceChildren(...note, ...blocks(board.rules ?? ''));
     const turn = this.turn;
-    this.trained = await checkpoints(match.game, this.extra, this.shipped);
+    this.trained = await checkpoints(match.game, this.own ? [this.own.checkpoint] : [], this.shipped);
     if (turn !== this.turn) return;
-    for (const side of [0, 1] as const) this.seats[side].offer(match.game, this.trained, FIRST_PLAYERS[side]);
+    this.seats.offer(match.game, this.trained);
     element('untrained').hidden = this.trained.length > 0;
     this.show();
   }
@@ -272,20 +225,14 @@ class App {
 
   /** The same game again, with the sides swapped. */
   private rematch(): void {
-    this.exchange();
+    this.seats.exchange();
     announce(`${t.newGame}; ${t.swapped}`);
     this.review.clear();
     void this.setGame(new Match(this.match.game, this.match.start)).then(() => this.next());
   }
 
-  /** The side of the only person; `null` if there are two or none. */
-  private get you(): number | null {
-    const [first, second] = this.seats.map(({ isPerson }) => isPerson);
-    return first === second ? null : first ? 0 : 1;
-  }
-
   private seatToMove(): Seat {
-    return this.seats[this.match.view().mover === 0 ? 0 : 1];
+    return this.seats.of(this.match.view().mover);
   }
 
   /** An action chosen on the board or in the list. */
@@ -307,7 +254,7 @@ class App {
     await this.board.animate(ply, before, after);
     if (turn !== this.turn) return false;
     this.show();
-    announce(`${t.played(name(ply.mover), spoken(action))} ${match.ending(this.you) || t.toMove(name(after.mover))}`);
+    announce(`${t.played(name(ply.mover), spoken(action))} ${match.ending(this.seats.you) || t.toMove(name(after.mover))}`);
     return true;
   }
 
@@ -335,8 +282,7 @@ class App {
         if (report) status(t.thinkingTree(report.visits));
         else if (progress && progress.depth > 0) status(t.thinkingDeep(progress.depth));
       });
-      const bothAgents = !this.seats[0].isPerson && !this.seats[1].isPerson;
-      const wait = (bothAgents ? 350 : 150) - (performance.now() - begun);
+      const wait = (this.seats.hasPerson ? 150 : 350) - (performance.now() - begun);
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       if (turn !== this.turn) return;
       status('');
@@ -389,7 +335,7 @@ class App {
       return;
     }
     this.unsure();
-    this.end('resigned', this.you ?? this.match.view().mover);
+    this.end('resigned', this.seats.you ?? this.match.view().mover);
   }
 
   private unsure(): void {
@@ -401,7 +347,7 @@ class App {
     if (this.match.plies.length === 0) return;
     this.halt();
     const { match } = this;
-    const person = (ply: number): boolean => this.seats[match.view(ply).mover === 0 ? 0 : 1].isPerson;
+    const person = (ply: number): boolean => this.seats.of(match.view(ply).mover).isPerson;
     let ply = Math.max(0, match.at - 1);
     // Back to a person's turn, if there is one.
     for (let earlier = ply; earlier >= 0; earlier--) {
@@ -436,15 +382,8 @@ class App {
     this.next();
   }
 
-  private exchange(): void {
-    const [a, b] = this.seats;
-    const [kind, level] = [a.kind.value, a.level.value];
-    a.set(b.kind.value, b.level.value);
-    b.set(kind, level);
-  }
-
   private swap(): void {
-    this.exchange();
+    this.seats.exchange();
     announce(t.swapped);
     this.next();
   }
@@ -455,7 +394,7 @@ class App {
     this.match.at = this.match.plies.length;
     this.match.given = { why, side };
     this.show();
-    announce(this.match.ending(this.you));
+    announce(this.match.ending(this.seats.you));
   }
 
   private setLook(on: boolean): void {
@@ -521,20 +460,7 @@ class App {
   private download(): void {
     const { match } = this;
     const day = new Date().toISOString().slice(0, 10);
-    record.download(`${match.game.board.name}-${day}.json`, record.file(match, [this.seats[0].label, this.seats[1].label]));
-  }
-
-  private copy(text: string, what: Copied): void {
-    const area = element<HTMLTextAreaElement>('text');
-    area.value = text;
-    const done = (): void => announce(t.copied[what]);
-    const selected = (): void => {
-      area.focus();
-      area.select();
-      announce(t.selected[what]);
-    };
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, selected);
-    else selected();
+    record.download(`${match.game.board.name}-${day}.json`, record.file(match, this.seats.labels));
   }
 
   private state(position: string, moving: boolean): void {
@@ -548,16 +474,11 @@ class App {
   /** Writes the address of what is shown. */
   private keep(): void {
     if (!this.begun) return;
-    const setup: [string, string][] = [];
-    for (const side of [0, 1] as const) {
-      const [kind, level] = this.seats[side].asked;
-      setup.push([`p${side + 1}`, kind]);
-      if (level !== '') setup.push([`level${side + 1}`, level]);
-    }
+    const { setup } = this.seats;
     const minutes = element<HTMLSelectElement>('minutes').value;
     if (minutes !== '0') setup.push(['clock', minutes]);
     if (this.look.on) setup.push(['analyse', '1']);
-    if (this.source?.game === this.match.game.board.name) setup.push(...this.source.pairs);
+    if (this.own?.game === this.match.game.board.name) setup.push(...this.own.pairs);
     address.keep(address.written(this.match, setup), this.clocks);
   }
 
@@ -567,11 +488,11 @@ class App {
     const view = match.view();
     const { board } = match.game;
     const seat = this.seatToMove();
-    const over = match.ending(this.you);
+    const over = match.ending(this.seats.you);
     const open = seat.isPerson && over === '';
     const mover = sideName(board.sides[view.mover === 0 ? 0 : 1]);
     this.board.show(view, match.last?.clicks ?? [], open);
-    element('status').textContent = over || (this.you === view.mover ? t.yourMove : t.toMove(mover));
+    element('status').textContent = over || (this.seats.you === view.mover ? t.yourMove : t.toMove(mover));
     this.state(view.position, false);
     element('result').classList.toggle('over', over !== '');
     const { dataset } = element('board');
@@ -580,28 +501,22 @@ class App {
     for (const side of [0, 1]) {
       element(`seat${side}`).classList.toggle('turn', !over && view.mover === side);
       const stone = element(`stone${side}`);
-      stone.hidden = !this.hasColours;
+      stone.hidden = !hasColours(view.drawing);
       stone.classList.toggle('dark', side === board.dark);
     }
     this.showButtons(over !== '', open);
     element('position').textContent = view.position;
     this.showMoves();
-    this.showLegal(open ? view.legal.map(({ action }) => action) : []);
+    showLegal(match, open ? view.legal.map(({ action }) => action) : [], (action) => this.act(action));
     this.look.follow(match, this.analysisAgent());
     this.review.draw(match.at);
     this.keep();
   }
 
-  /** Games with stones of no player, such as Mancala, have none to show beside the players. */
-  private get hasColours(): boolean {
-    const { drawing } = this.match.view();
-    return drawing.includes('class="ts-fill-light') || drawing.includes('class="ts-fill-dark');
-  }
-
   private showButtons(over: boolean, open: boolean): void {
-    const { match, seats } = this;
+    const { match } = this;
     const button = (id: string): HTMLButtonElement => element<HTMLButtonElement>(id);
-    const persons = seats[0].isPerson || seats[1].isPerson;
+    const persons = this.seats.hasPerson;
     button('undo').disabled = match.plies.length === 0;
     button('hint').disabled = !open;
     button('hint').hidden = button('resign').hidden = over || !persons;
@@ -619,39 +534,10 @@ class App {
 
   private showMoves(): void {
     const { match } = this;
-    const list = element('moves');
-    list.replaceChildren(...match.plies.map((ply, i) => {
-      const current = i + 1 === match.at;
-      const verdict = this.review.verdict(match, i) ?? this.look.verdict(match.positionAt(i), ply.action, ply.mover);
-      const mark = verdict?.mark ?? '';
-      const kept = verdict?.isExact && verdict.loss === 0 && mark === '';
-      const colour = this.hasColours ? (ply.mover === match.game.board.dark ? ' dark' : ' light') : ` p${ply.mover + 1}`;
-      const judged = mark.startsWith('?') ? ' loses' : mark === '!' || kept ? ' keeps' : '';
-      const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${judged}` }, spoken(ply.action));
-      if (mark) button.append(make('span', { class: 'hidden' }, ` ${t.review.name[mark] ?? ''}`));
-      if (current) button.setAttribute('aria-current', 'step');
-      return make('li', {}, button);
-    }));
-    const shown = list.querySelector<HTMLElement>('[aria-current]');
-    if (shown) list.scrollTop = shown.offsetTop - list.offsetTop - list.clientHeight / 2;
-    element('count').textContent = match.plies.length === 0 ? '' : t.count(match.at, match.plies.length);
-    element('no-moves').hidden = match.plies.length > 0;
-    list.hidden = match.plies.length === 0;
-  }
-
-  /** The legal actions as buttons: for keyboards, and for actions that are not played on the board. */
-  private showLegal(actions: string[]): void {
-    const buttons = actions.map((action) => {
-      const button = make('button', { type: 'button', class: 'legal', 'data-action': action }, spoken(action));
-      button.addEventListener('click', () => this.act(action));
-      return button;
+    showMoves(match, (ply) => {
+      const { action, mover } = match.plies[ply]!;
+      return this.review.verdict(match, ply) ?? this.look.verdict(match.positionAt(ply), action, mover);
     });
-    element('legal').replaceChildren(...buttons);
-    element('legal-count').textContent = actions.length === 0 ? t.none : String(actions.length);
-    // Where the board alone does not do, the list is open.
-    const { match } = this;
-    const hidden = match.view().legal.some(({ clicks }) => clicks.length === 0) || match.game.board.points.length === 0;
-    if (hidden) element<HTMLDetailsElement>('legal-moves').open = true;
   }
 
   private showClocks(left: [number, number] | null): void {
@@ -670,7 +556,7 @@ class App {
       positions: () => [this.match.start, ...this.match.plies.map((ply) => ply.position)],
       moves: () => this.match.plies.map((ply) => ply.action),
       legal: () => this.match.view().legal,
-      agents: () => this.seats.map((seat) => seat.agent),
+      agents: () => [0, 1].map((side) => this.seats.of(side).agent),
     };
   }
 }

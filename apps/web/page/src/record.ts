@@ -1,5 +1,6 @@
 // Games as texts and files: written, and read back.
 
+import { announce, element } from './dom.js';
 import { Match } from './match.js';
 import { Game } from './rules.js';
 import { t } from './texts.js';
@@ -105,4 +106,18 @@ export function download(name: string, content: string): void {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** Copies a text, or selects it where the browser does not let the page copy. */
+export function copy(text: string, what: keyof typeof t.copied): void {
+  const area = element<HTMLTextAreaElement>('text');
+  area.value = text;
+  const done = (): void => announce(t.copied[what]);
+  const selected = (): void => {
+    area.focus();
+    area.select();
+    announce(t.selected[what]);
+  };
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, selected);
+  else selected();
 }
