@@ -508,9 +508,9 @@ export async function people({ test, open, play, state, settled, picture, access
       konane: [[[0, 2], [1, 1]], {}, '..XOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX/XOXOXOXO/OXOXOXOX X', [[2, 1]], /must be X or/],
       morris: [[[0, 1], [17, 2]], { 'White: in hand': 7, 'Black: in hand': 7 }, 'WxxxxxxxxxxxxxxxxB W 7 7 - 0', [[3, 1]], /pieces|turn/],
       morabaraba: [[[0, 1], [1, 2]], { 'Dark: in hand': 11, 'White: in hand': 11 }, 'BW...................... B 11 11 - 2 0 - -', [[3, 1]], /pieces|turn|lost|shot/],
-      mancala: [[], { B2: 0, 'B, store': 4 }, '0,4,4,4,4,4/4 4,4,4,4,4,4/0 1', [], /48 stones/],
+      mancala: [[], { B2: 0, 'B, store': 4 }, '0,4,4,4,4,4/4 4,4,4,4,4,4/0 2', [], /48 stones/, '1'],
     };
-    for (const [game, [presses, numbers, wanted, wrong, fault]] of Object.entries(cases)) {
+    for (const [game, [presses, numbers, wanted, wrong, fault, mover]] of Object.entries(cases)) {
       const { page, close } = await open(`/?game=${game}&p1=human&p2=human`, { media: CALM, size: LAPTOP });
       await page.click('#edit');
       const press = async (list) => {
@@ -518,6 +518,7 @@ export async function people({ test, open, play, state, settled, picture, access
       };
       await press(presses);
       for (const [name, number] of Object.entries(numbers)) await page.getByLabel(name, { exact: true }).fill(String(number));
+      if (mover !== undefined) await page.selectOption('#edit-mover', mover);
       assert.equal(await page.textContent('#edit-fault'), '', game);
       // A fault is named, and nothing can be played from it.
       if (wrong.length > 0) await press(wrong);
@@ -541,8 +542,15 @@ export async function people({ test, open, play, state, settled, picture, access
     const { page, close } = await open('/?game=morris&p1=human&p2=human#moves=a0+g0', { media: CALM });
     await page.click('#edit');
     await page.click('#edit-empty');
+    assert.equal(await page.evaluate(() => document.getElementById('board').dataset.position), 'WBxxxxxxxxxxxxxxxx W 7 7 - 0', 'nothing is played yet');
     await page.click('#edit-cancel');
     assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), ['a0', 'g0'], 'the game is still there');
     await close();
+    const empty = await open('/?game=mu_torere&p1=human&p2=human', { media: CALM });
+    await empty.page.click('#edit');
+    await empty.page.click('#edit-empty');
+    assert.match(await empty.page.textContent('#edit-fault'), /four pieces/);
+    assert.equal(await empty.page.locator('.patch').count(), 8, 'all pieces are off the board');
+    await empty.close();
   });
 }
