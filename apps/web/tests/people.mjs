@@ -176,6 +176,8 @@ export async function people({ test, open, play, state, settled, picture, access
   await test('an address with unknown values says so and falls back', async () => {
     const cases = [
       ['/?game=chess', /no game “chess”; this is Mancala/, 'mancala'],
+      // Moves of another game mean nothing, although they are legal in this one.
+      ['/?game=chess&p2=human#moves=B4', /no game “chess”; this is Mancala/, 'mancala'],
       ['/?game=konane&param.size=7', /even.*this is Konane with its standard rules/, 'konane'],
       ['/?game=konane&param.colour=7', /colour.*standard rules/, 'konane'],
       ['/?game=morris&p2=bogus', /Nobody is called “bogus”; player 2 is computer, level 1: beginner/, 'morris'],
@@ -190,7 +192,7 @@ export async function people({ test, open, play, state, settled, picture, access
     for (const [query, words, game] of cases) {
       const { page, close } = await open(query, { media: CALM });
       assert.match(await page.textContent('#fault'), words, query);
-      assert.equal((await state(page)).game, game, query);
+      assert.deepEqual([(await state(page)).game, (await state(page)).ply], [game, query.includes('a0+g0+a0') ? '2' : '0'], query);
       // The page plays, whatever was asked for.
       await play(page, (legal) => legal[0]);
       await close();
