@@ -133,6 +133,14 @@ npx tsc --noEmit
 node build.mjs "$out" $compressed
 if [ $agents = yes ]; then
   mkdir -p "$out/agents"
-  for file in "$root"/games/src/*/agent.safetensors; do cp "$file" "$out/agents/$(basename "$(dirname "$file")").safetensors"; done
+  names=()
+  for file in "$root"/games/src/*/agent.safetensors; do
+    name=$(basename "$(dirname "$file")")
+    cp "$file" "$out/agents/$name.safetensors"
+    names+=("$name")
+  done
+  # A server of static files cannot tell the page which there are.
+  page=$(cat "$out/index.html")
+  printf '%s\n' "${page/data-agents=\"\"/data-agents=\"${names[*]}\"}" > "$out/index.html"
 fi
 echo "$out: $(cat "$out"/*.* | gzip -9 | wc -c) bytes compressed"

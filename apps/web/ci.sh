@@ -53,5 +53,8 @@ else
   fi
   # The games of another crate have boards too.
   ./build.sh --crate ../../examples/own_game/Cargo.toml "$folder/own"
+  # Its program exports them with an agent, if the example's own checks have built it.
+  own=${CARGO_TARGET_DIR:-../../examples/own_game/target}/release/own_game
+  if [ -x "$own" ]; then OWN_PROGRAM=$(realpath "$own"); export OWN_PROGRAM; fi
   PAGE=$folder/own OWN=connect_four BUSY=1 ONLY='another crate' node tests/run.mjs "$turnstone" "$agreement"
 fi

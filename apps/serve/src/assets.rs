@@ -18,6 +18,9 @@ const COMPRESSED: &str = ".gz";
 /// The mark in the page where links to the pages of runs go; a static folder has none.
 const LINKS: &str = "<!-- links -->";
 
+/// The attribute of the page with the games whose agents there are.
+const AGENTS: &str = "data-agents=\"";
+
 macro_rules! page_files {
     ($($name:literal),+ $(,)?) => {
         &[$(($name, include_bytes!(concat!("../page/", $name)))),+]
@@ -75,17 +78,18 @@ pub(crate) struct Assets {
 }
 
 impl Assets {
-    /// The page that is compiled in.
-    pub(crate) fn built_in() -> Self {
-        Self { files: BUILT.iter().map(|&(name, bytes)| reply(name, Bytes::from_static(bytes))).collect() }
+    /// The page that is compiled in, on a server with the agents of these games.
+    pub(crate) fn built_in(agents: &[&str]) -> Self {
+        Self { files: BUILT.iter().map(|&(name, bytes)| reply(name, Bytes::from_static(bytes), agents)).collect() }
     }
 
-    /// The page in a folder, as `apps/web/build.sh` writes it; its subfolders are left out.
+    /// The page in a folder, as `apps/web/build.sh` writes it, on a server with the agents of these games; its subfolders are
+    /// left out.
     ///
     /// # Errors
     /// The folder or a file cannot be read, a file is too large, or there is no `index.html`.
-    pub(crate) fn read(folder: &Path) -> io::Result<Self> {
-        Ok(Self { files: read(folder)?.into_iter().map(|(name, bytes)| reply(&name, bytes)).collect() })
+    pub(crate) fn read(folder: &Path, agents: &[&str]) -> io::Result<Self> {
+        Ok(Self { files: read(folder)?.into_iter().map(|(name, bytes)| reply(&name, bytes, agents)).collect() })
     }
 
     /// A file by its name; the page itself by the empty name.
@@ -116,14 +120,24 @@ fn read(folder: &Path) -> io::Result<BTreeMap<String, Bytes>> {
 }
 
 /// A file's name and the answer with it.
-fn reply(file: &str, bytes: Bytes) -> (String, Reply) {
+fn reply(file: &str, bytes: Bytes, agents: &[&str]) -> (String, Reply) {
     let name = file.strip_suffix(COMPRESSED).unwrap_or(file);
     let content_type = type_of_file(name);
     let body = match std::str::from_utf8(&bytes) {
-        Ok(text) if content_type == HTML => text.replace(LINKS, r#"<a href="runs">Training runs</a>"#).into(),
+        Ok(text) if content_type == HTML => {
+            with_agents(text, agents).replace(LINKS, r#"<a href="runs">Training runs</a>"#).into()
+        }
         _ => bytes,
     };
     (name.to_owned(), Reply { gzip: name != file, ..Reply::found(content_type, body).tagged() })
+}
+
+/// The page with the games whose agents there are, so that it asks for no other.
+fn with_agents(page: &str, agents: &[&str]) -> String {
+    match page.split_once(AGENTS).and_then(|(before, rest)| Some((before, rest.split_once('"')?.1))) {
+        Some((before, after)) => format!("{before}{AGENTS}{}\"{after}", agents.join(" ")),
+        None => page.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -132,10 +146,11 @@ mod tests {
 
     #[test]
     fn the_page_is_compiled_in() {
-        let assets = Assets::built_in();
+        let assets = Assets::built_in(&["mancala", "mine"]);
         let page = assets.get("").expect("a page");
         assert_eq!(page.content_type, HTML);
-        assert!(String::from_utf8_lossy(&page.body).contains(r#"<a href="runs">"#));
+        let text = String::from_utf8_lossy(&page.body);
+        assert!(text.contains(r#"<a href="runs">"#) && text.contains(r#"<body data-agents="mancala mine">"#), "{text}");
         let module = assets.get("turnstone.wasm").expect("the module");
         let manifest = assets.get("manifest.webmanifest").expect("a page that can be installed");
         assert_eq!(manifest.content_type, "application/manifest+json");
@@ -145,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_first_load_is_small() {
-        let assets = Assets::built_in();
+        let assets = Assets::built_in(&["mancala", "mine"]);
         let all: usize = assets.files.values().map(|file| file.body.len()).sum();
         assert!(all < 1_500_000, "{all} bytes");
     }
@@ -153,10 +168,10 @@ mod tests {
     #[test]
     fn a_folder_needs_a_page() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Assets::read(folder.path()).is_err());
+        assert!(Assets::read(folder.path(), &[]).is_err());
         fs::write(folder.path().join("index.html"), "<p>mine</p>").unwrap();
         fs::create_dir(folder.path().join("agents")).unwrap();
-        let assets = Assets::read(folder.path()).unwrap();
+        let assets = Assets::read(folder.path(), &[]).unwrap();
         assert_eq!(&assets.get("").unwrap().body[..], b"<p>mine</p>");
     }
 }

@@ -56,8 +56,10 @@ impl Site {
                 agents.insert(name, Reply::found(BINARY, bytes).tagged());
             }
         }
+        let mut names: Vec<&str> = agents.keys().copied().collect();
+        names.sort_unstable();
         Ok(Self {
-            assets: page.map_or_else(|| Ok(Assets::built_in()), Assets::read)?,
+            assets: page.map_or_else(|| Ok(Assets::built_in(&names)), |folder| Assets::read(folder, &names))?,
             games: games.clone(),
             runs: RunList::new(runs.to_owned()),
             runs_folder: runs.display().to_string(),

@@ -5,7 +5,8 @@
 // TURNSTONE is the program, which serves the page and checks every move; AGREEMENT is the example of that name of
 // turnstone-web, built natively. Without Chromium nothing is tested, which the last line says. `ONLY` selects tests by a
 // regular expression; with `BUSY` nothing is said about speed, for machines that do other work; `PAGE` is a
-// folder with a page to test instead of the one in the program, and `OWN` the name of a game that only that page has.
+// folder with a page to test instead of the one in the program, `OWN` the name of a game that only that page has, and
+// `OWN_PROGRAM` the program of that game, whose exported page is tested then.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -505,10 +506,11 @@ async function tests(runs) {
     await one.close();
   });
 
-  await test('an exported page plays from a file and from any web server', async () => {
+  /** Exports a page with a program's agent and plays on it, from disk and from a server of static files. */
+  async function exported(program, checkpoint, game, options, first) {
     const folder = mkdtempSync(join(tmpdir(), 'turnstone-page-'));
     const file = join(folder, 'page/index.html');
-    native(turnstone, 'export', 'az:pretrained', '--game', 'mancala', '--format', 'page', '--out', dirname(file));
+    native(program, 'export', checkpoint, '--game', game, '--format', 'page', ...options, '--out', dirname(file));
     const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(readFileSync(file)));
     await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
     for (const address of [pathToFileURL(file).href, `http://127.0.0.1:${server.address().port}/`]) {
@@ -522,11 +524,19 @@ async function tests(runs) {
       });
       await page.goto(address);
       await page.waitForSelector('body[data-ready]');
-      assert.deepEqual([await page.inputValue('#game'), await page.inputValue('#kind1')], ['mancala', 'az0']);
+      assert.deepEqual([await page.inputValue('#game'), await page.inputValue('#kind1')], [game, 'az0']);
       assert.equal(await page.isVisible('#game'), false, 'the page has one game');
-      // B2 leaves the turn to the agent, which answers.
-      await play(page, (legal) => legal.find(({ action }) => action === 'B2'));
-      await page.waitForFunction(() => Number(document.getElementById('board').dataset.ply) >= 2);
+      // The first move leaves the turn to the agent, which answers.
+      await play(page, (legal) => legal.find(({ action }) => action === first));
+      for (let moves = 2; moves <= 6; moves += 2) {
+        await page.waitForFunction((count) => {
+          const { ply, mover, over, thinking, moving } = document.getElementById('board').dataset;
+          return over === 'true' || (Number(ply) >= count && mover === '0' && thinking !== 'true' && moving !== 'true');
+        }, moves);
+        if ((await state(page)).over === 'true' || moves === 6) break;
+        await play(page, (legal) => legal[0]);
+      }
+      await picture(page, `exported-${game}`);
       await page.selectOption('#language', 'de');
       await page.waitForFunction(() => document.documentElement.lang === 'de' && document.getElementById('hint').textContent === 'Tipp');
       await page.close();
@@ -534,7 +544,18 @@ async function tests(runs) {
     }
     server.close();
     rmSync(folder, { recursive: true });
-  });
+  }
+
+  await test('an exported page plays from a file and from any web server', () => exported(turnstone, 'az:pretrained', 'mancala', [], 'B2'));
+
+  if (process.env.OWN && process.env.OWN_PROGRAM) {
+    await test('a game of another crate is exported with an agent of its own', async () => {
+      const own = process.env.OWN_PROGRAM;
+      const run = join(runs, 'own');
+      native(own, 'train', join(root, 'examples/own_game/connect_four.toml'), '--run', run, '--max-minutes', '0.05', '--quiet');
+      await exported(own, run, process.env.OWN, ['--page', process.env.PAGE], '4');
+    });
+  }
 
   await test('the page opens again without a network', async () => {
     const { page, close } = await open('/?game=mancala&p1=human&p2=random');

@@ -38,8 +38,6 @@ const strengths = (): Record<string, Strength[]> => ({
 /** The agent's file for a game, on any web server. */
 export const pretrained = (game: string): string => new URL(`agents/${game}.safetensors`, document.baseURI).href;
 
-const exists = (url: string): Promise<boolean> => fetch(url, { method: 'HEAD' }).then(({ ok }) => ok, () => false);
-
 /** What of an address a seat does not have. */
 export type Unknown = 'player' | 'level' | null;
 
@@ -177,11 +175,10 @@ export class Seat {
   }
 }
 
-/** The checkpoints that fit a game: the trained agent shipped with the page, and one that was chosen by its address. */
+/** The checkpoints that fit a game: the trained agent, if its game is in `shipped`, and one that was chosen by its address. */
 export async function checkpoints(game: Game, extra: Checkpoint[], shipped: Set<string>): Promise<Checkpoint[]> {
   const candidates = [...extra];
-  // A game of one's own is not in the list: its agent is there if the server has it.
-  if (game.board.standard && (shipped.has(game.board.name) || (await exists(pretrained(game.board.name))))) {
+  if (game.board.standard && shipped.has(game.board.name)) {
     candidates.push({ label: t.players.az, url: pretrained(game.board.name) });
   }
   const fitting = await Promise.all(
