@@ -89,6 +89,7 @@ fn positions_come_from_saved_games() {
     }
     let cut = path("cut.json");
     std::fs::write(&cut, &record.to_string()[..70]).expect("writable");
+    let beyond = (played.len() + 1).to_string();
     let illegal = path("illegal.json");
     std::fs::write(&illegal, record.to_string().replace(played[2], played[0])).expect("writable");
     for (args, expected) in [
@@ -99,6 +100,7 @@ fn positions_come_from_saved_games() {
         (&["show", "mancala", "--from", &game], "game.json: it is a game of konane, not of mancala"),
         (&["show", "konane", "--param", "size=8", "--from", &game], "game.json: it was played with "),
         (&["show", "--from", &game, "--ply", "999"], "there is no position after 999 plies: the game has "),
+        (&["show", "--from", &game, "--ply", &beyond], "there is no position after "),
         (&["show", "--ply", "3", "mancala"], "--from"),
         (&["show", "--from", &game, "--position", "x"], "cannot be used with"),
         (&["show"], "<GAME"),
