@@ -8,7 +8,7 @@
 //! The player with random errors plays the strongest level's network without search, except that a share of its moves is
 //! uniformly random; the share is found at which it scores half of the points against the level. Both then play against
 //! themselves, and a judge gives every move's loss: the expected result after the move it would have played itself, less
-//! that after the move played, from 0 to 1. Where positions with exact values come with the game, both are asked in each,
+//! that after the move played, from 0 to 1. Where exact values are known, both are asked in critical positions,
 //! and a loss is a half (a win becomes a draw, or a draw a loss) or a whole.
 
 use anyhow::{Context, Result, ensure};
