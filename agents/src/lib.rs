@@ -50,7 +50,7 @@ mod tree_search;
 mod playable_game;
 pub mod sheet;
 
-/// The crates that a game of one's own is written with, so that its manifest names this one only.
+/// The crates that a game of your own needs, so that its manifest names this one only.
 #[doc(no_inline)]
 pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
 

@@ -172,7 +172,7 @@ impl LoadedNetwork {
 /// Metadata key of the search settings, which are stored as JSON.
 const SEARCH_KEY: &str = "search";
 
-/// The most similar name to that of a missing checkpoint: the program's own agent, what lies in the same folder, or a run
+/// The most similar name to that of a missing checkpoint: the program's own agent, a file of the same folder, or a run
 /// in `runs`.
 fn similar(checkpoint: &Path) -> Option<String> {
     let name = checkpoint.file_name()?.to_str()?;

@@ -10,7 +10,7 @@ use turnstone_search::classic::{Control, Limits, SearchResult, WIN_BAND};
 pub struct SearchRequest<'a> {
     /// Replaces the limits of the agent's spec; with all of them unset, the search runs until it is stopped.
     pub limits: Option<Limits>,
-    /// Stop flag, upon which the player answers at once with its best action, and clock.
+    /// Stop flag, upon which the player answers immediately with its best action, and clock.
     pub control: Control,
     /// Progress callback; its last call is for the final result.
     pub report: Option<&'a mut dyn FnMut(&SearchInfo)>,

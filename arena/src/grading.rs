@@ -39,7 +39,7 @@ struct Answer {
 /// Returns `None` if `stop` was set before the end.
 ///
 /// # Errors
-/// The agent cannot play or fails, or a line of the set is not of this game.
+/// The agent cannot play or fails, or a line of the set is not for this game.
 pub fn grade(
     game: &dyn PlayableGame,
     agent: &Agent,

@@ -187,7 +187,7 @@ pub(crate) fn read_journal(bytes: &[u8]) -> Result<(TournamentHeader, Vec<GameRe
 /// The games in the bytes of a journal of the tournament with this header.
 ///
 /// # Errors
-/// A line is damaged, or the journal is of another tournament.
+/// A line is damaged, or the journal belongs to another tournament.
 pub fn journal_games(bytes: &[u8], header: &TournamentHeader) -> Result<Vec<GameRecord>> {
     Ok(read(bytes, |line| same(header, line))?.map(|read| read.games).unwrap_or_default())
 }
@@ -228,7 +228,7 @@ fn same(header: &TournamentHeader, line: &str) -> Result<()> {
     let written: serde_json::Value = serde_json::from_str(line).context("line 1 is no header")?;
     check_format(&written)?;
     let asked = serde_json::to_value(header)?;
-    // A newer program may go on with a tournament.
+    // A newer program may continue a tournament.
     let is_same = |key: &str, value: &serde_json::Value| match written.get(key) {
         Some(written) if key == "agents" => current_specs(written) == *value,
         written => written == Some(value),
@@ -236,7 +236,7 @@ fn same(header: &TournamentHeader, line: &str) -> Result<()> {
     let differs = |&(key, value): &(&String, _)| key != "program" && !is_same(key, value);
     let differs = asked.as_object().and_then(|asked| asked.iter().find(differs));
     if let Some((key, _)) = differs {
-        bail!("it is of a tournament with other {key}; resume with the command that started it");
+        bail!("it belongs to a tournament with other {key}; resume with the command that started it");
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ impl Ladder {
     /// The ladder shipped with this game.
     ///
     /// # Errors
-    /// There is none, or it is of another version or other parameters of the game.
+    /// There is none, or it is for another version or other parameters of the game.
     pub fn shipped(game: &dyn PlayableGame) -> Result<Self> {
         let Some(text) = game.files().ladder else { bail!("no ladder comes with {}", game.name()) };
         Self::parse(text, game).with_context(|| format!("the ladder of {}", game.name()))
@@ -82,7 +82,7 @@ impl Ladder {
         })?;
         if ladder.game != game.name() || ladder.version != game.version() || ladder.params != game.params() {
             let Self { game, version, params, .. } = ladder;
-            bail!("it is of {game} version {version} ({params}), not of this game");
+            bail!("it is for {game} version {version} ({params}), not for this game");
         }
         ensure!(!ladder.rungs.is_empty(), "it has no rungs");
         for (i, rung) in ladder.rungs.iter().enumerate() {
@@ -221,8 +221,8 @@ mod tests {
             assert!(sound.contains(from), "{from}");
             format!("{:#}", Ladder::parse(&sound.replacen(from, to, 1), &game).expect_err("a fault"))
         };
-        assert!(fault("stones = \"4\"", "stones = \"3\"").contains("not of this game"));
-        assert!(fault("game = \"mancala\"", "game = \"mancla\"").contains("not of this game"));
+        assert!(fault("stones = \"4\"", "stones = \"3\"").contains("not for this game"));
+        assert!(fault("game = \"mancala\"", "game = \"mancla\"").contains("not for this game"));
         assert!(fault("agent = \"random\"", "agent = \"rando\"").contains("did you mean `random`"));
         assert!(fault("agent = \"random\"", "agent = \"human\"").contains("`human` cannot play"));
         assert!(fault("elo = 0.0", "elo = nan").contains("no finite rating"));

@@ -105,7 +105,7 @@ impl FromStr for OpeningSource {
             [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self::Random([least, most])),
             [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
             _ if Path::new(text).is_file() => Ok(Self::Book(text.into())),
-            _ => Err("expected a number of plies, a range such as 2-6, or an opening book, which is not there".into()),
+            _ => Err("expected a number of plies, a range such as 2-6, or the file of an opening book".into()),
         }
     }
 }

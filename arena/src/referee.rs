@@ -166,7 +166,7 @@ impl Referee<'_> {
                 return Err(format!("the incident at ply {ply} is not the mover's"));
             }
             if incident.is_some() && replaced[mover.index()] {
-                return Err(format!("the incident at ply {ply} is of an agent that is not asked any more"));
+                return Err(format!("the incident at ply {ply} belongs to an agent that no longer plays"));
             }
             replaced[mover.index()] |= incident.is_some_and(|incident| incident.kind != Ending::IllegalMove);
             let end = self.ended(&state);

@@ -42,7 +42,7 @@ pub struct Reviewing<'a> {
 }
 
 impl Reviewing<'_> {
-    /// Number of steps of the review of a game with so many moves.
+    /// Number of steps of the review of a game with this many moves.
     #[must_use]
     pub fn steps(exact: bool, moves: usize) -> u64 {
         (2 + u64::from(exact)) * moves as u64

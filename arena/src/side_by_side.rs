@@ -109,7 +109,7 @@ impl<'a> SideBySide<'a> {
         std::mem::take(&mut self.over)
     }
 
-    /// Evaluates a batch of each team and lets the games go on whose move is then chosen.
+    /// Evaluates a batch of each team and continues the games whose move is then chosen.
     ///
     /// # Errors
     /// The GPU of an agent failed.

@@ -170,7 +170,7 @@ impl<'a> Tournament<'a> {
     /// the schedule. Returns `None` if `running.stop` was set before the end.
     ///
     /// # Errors
-    /// An agent cannot play at all, the journal cannot be written, or `done` is of another tournament.
+    /// An agent cannot play at all, the journal cannot be written, or `done` belongs to another tournament.
     // long because its rounds share the games that are done and their notes
     pub fn play(
         &self,
@@ -192,7 +192,7 @@ impl<'a> Tournament<'a> {
             let mut board = Board::new(plans.len(), self.header.settings.sprt);
             for (i, plan) in plans.iter().enumerate() {
                 if let Some(game) = done.remove(&plan.number) {
-                    ensure!(is_of(&game, plan), "{path}: game {} is of another tournament", plan.number);
+                    ensure!(is_of(&game, plan), "{path}: game {} belongs to another tournament", plan.number);
                     let opening = &self.openings[plan.opening];
                     self.referee()?
                         .confirm(&game, opening)

@@ -123,7 +123,7 @@ fn a_match_has_its_files_its_notes_and_its_program() {
     let sum: f64 = result.summary.agents.iter().map(|agent| agent.rating).sum();
     assert!(sum.abs() < 1e-6, "{sum}");
     check_files(&result, &*game, folder.path());
-    // What is played is not played again, and another match does not go on there.
+    // What is played is not played again, and another match does not continue there.
     let again = MatchFolder { path: folder.path(), resume: true };
     let before = fs::read(folder.path().join("games.jsonl")).expect("a journal");
     assert_eq!(played(&matches, Some(again)), result);

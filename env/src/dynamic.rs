@@ -25,7 +25,7 @@ use crate::svg::BoardPoint;
 /// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
 ///
 /// # Panics
-/// Every method that takes a state panics if the state is of another game.
+/// Every method that takes a state panics if the state belongs to another game.
 pub trait DynGame: Debug + Send + Sync {
     /// The game's name, [`Spec::name`].
     fn name(&self) -> &'static str {

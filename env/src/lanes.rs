@@ -46,7 +46,7 @@ pub trait Lanes: Debug + Send {
     /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
 
-    /// Steps with so many threads from now on, at most as many as the lanes were made with. Games and random streams
+    /// Steps with this many threads from now on, at most as many as the lanes were made with. Games and random streams
     /// continue.
     fn set_threads(&mut self, threads: usize);
 
@@ -78,7 +78,7 @@ pub trait Lanes: Debug + Send {
     /// streams are drawn from anew, as often as the record says.
     ///
     /// # Panics
-    /// If the record is of another number of envs or of another game.
+    /// If the record has another number of envs or another game.
     fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>);
 }
 

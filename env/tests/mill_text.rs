@@ -12,7 +12,7 @@ fn games() -> [Box<dyn DynGame>; 2] {
     [Box::new(Erased::new(Morris::default())), Box::new(Erased::new(Morabaraba::default()))]
 }
 
-/// Plays at random from a state, at most so many plies, and returns the state reached.
+/// Plays at random from a state, at most this many plies, and returns the state reached.
 fn play_on(game: &dyn DynGame, mut state: AnyState, plies: usize, seed: u64) -> AnyState {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..plies {

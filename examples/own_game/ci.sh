@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a game of one's own gets: tests, a build, training for a minute (FULL=no: six seconds), and a short run of
+# Everything that a game of your own gets: tests, a build, training for a minute (FULL=no: six seconds), and a short run of
 # each command.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -79,7 +79,7 @@ cargo build --release --example nim
 "$nim" grade nim --agent "az:$folder/nim,sims=50" | tee "$folder/nim.txt"
 grep -q "^all  *230  *230 " "$folder/nim.txt" || { echo "expected the best move in all 230 positions"; exit 1; }
 
-step "a kind of network of one's own: trained, played with floats and with integers, exported"
+step "a custom kind of network: trained, played with floats and with integers, exported"
 overview=$folder/overview
 "$program" train overview.toml --run "$overview" --quiet
 test -s "$overview/latest.safetensors"

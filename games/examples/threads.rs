@@ -1,5 +1,5 @@
 //! Measures one search by several threads: simulations per second of the shipped agents, and how often a thread waits for
-//! another's evaluation. Prints a line per measurement; those of a game take turns.
+//! another's evaluation. Prints a line per measurement; those of a game alternate.
 //!
 //! `cargo run --release -p turnstone-games --example threads -- --threads 1,2 --precision i8 morris mancala`; without
 //! arguments it measures all games with one thread and with one per core, in floats.

@@ -41,7 +41,7 @@ fn winner(game: &Konane, state: &State, known: &mut HashMap<State, Side>, most: 
     Some(found)
 }
 
-/// A position after so many random plies, before the game is over.
+/// A position after this many random plies, before the game is over.
 fn position(game: &Konane, plies: usize, rng: &mut impl Rng) -> State {
     let mut legal = ActionList::new();
     loop {

@@ -179,7 +179,7 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     }
 }
 
-/// Stops when so many positions are begun.
+/// Stops when this many positions are begun.
 struct StopAt {
     left: AtomicU64,
 }

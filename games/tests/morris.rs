@@ -196,7 +196,7 @@ fn other_parameters_and_missing_tables_are_refused() {
     assert!(value.is_some());
 }
 
-/// Stops a solver after so many layers.
+/// Stops a solver after this many layers.
 struct StopAfter(AtomicU32);
 
 impl Progress for StopAfter {

@@ -7,7 +7,7 @@
 For Konane 8x8 and each network (64x6 and 128x10, channels by blocks): positions per second of self-play and steps per second
 of the learner, on the GPU and on the processor; evaluations and learner steps per second of the same network in PyTorch, on
 the same GPU if PyTorch finds one (`--torch-device`); and the GPU's utilisation during self-play and learning, if nvidia-smi is
-there. Prints a Markdown table and, with --json FILE, all numbers. Programs take turns; rates are the best of the rounds.
+there. Prints a Markdown table and, with --json FILE, all numbers. Programs alternate; rates are the best of the rounds.
 Without a GPU, `--device cpu` measures what is left.
 """
 

@@ -4,7 +4,7 @@
 For each game, the network of its trained agent: forward pass, masked losses, backward pass and AdamW on 256 positions. The
 weights are loaded from the agent's file, so both programs train the same network. Needs torch; a build of the program is
 taken from `target/release` unless --program names one. With --other, another build of the program (an earlier version,
-say) is measured in turn. Rates are the best of all rounds, in which the programs take turns.
+say) is measured in turn. Rates are the best of all rounds, in which the programs alternate.
 """
 
 import argparse

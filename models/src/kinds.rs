@@ -119,7 +119,7 @@ impl NetworkConfig {
         self.0.name()
     }
 
-    /// The network as its own type, if it is of that kind.
+    /// The network as its own type, if it has that kind.
     pub fn as_kind<K: NetworkKind>(&self) -> Option<&K> {
         self.0.as_any().downcast_ref()
     }
@@ -157,7 +157,7 @@ impl NetworkConfig {
         blocks.and_then(|blocks| blocks.try_into().ok()).unwrap_or(0)
     }
 
-    /// The network with this number of blocks, if it is of a kind that has a size of this name.
+    /// The network with this number of blocks, if its kind has a size of this name.
     #[must_use]
     pub fn with_blocks(&self, blocks: usize) -> NetworkConfig {
         let mut sizes = self.0.sizes();

@@ -11,7 +11,7 @@ use turnstone_models::{
 
 use super::gradients::{batch_of, optimiser, shape};
 
-/// A kind of one's own, with what the built-in ones lack: gates of points, rows as columns, and all rows as one.
+/// A custom kind, with what the built-in ones lack: gates of points, rows as columns, and all rows as one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Own {
     channels: usize,

@@ -9,7 +9,7 @@ use crate::trainable::TrainableGame;
 /// Why games could not be played.
 pub type SelfPlayError = Box<dyn Error + Send + Sync>;
 
-/// Plays the games of iterations. Whoever plays them, they are the same.
+/// Plays the games of iterations. They are the same for every player.
 pub trait SelfPlayer: Sync {
     /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
     ///

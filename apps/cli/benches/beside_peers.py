@@ -6,7 +6,7 @@
     search        mctx on pgx's connect four with a network of the same cost; OpenSpiel's MCTS with random playouts
     self-play     OpenSpiel's C++ AlphaZero on its mancala, one process pinned to each processor, if `--alpha-zero` names it
 
-Turnstone and its peers take turns, round after round. The tables have the medians of rates, and in the column of a peer how
+Turnstone and its peers alternate, round after round. The tables have the medians of rates, and in the column of a peer how
 many times as fast Turnstone is: median, lowest and highest of the rounds, each a ratio of two measurements of one round.
 Programs are built with cargo unless `--build` names the folder of a build; packages come from the index that pip is set up
 for (its PyTorch for Linux on x86-64 brings CUDA's libraries, 2 to 3 GB that nothing here uses). What cannot be had is left

@@ -81,7 +81,7 @@ fn networks() -> [(&'static str, NetworkConfig); 7] {
     ]
 }
 
-/// A kind of network of one's own: every operation, on one row and on many, with heads that are no layers.
+/// A custom kind of network: every operation, on one row and on many, with heads that are no layers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Own {}
 

@@ -19,7 +19,7 @@ pub(crate) fn call_program(path: &Path) {
     }
 }
 
-/// The text with this program's name in commands that it says to type: a program with a game of one's own has another.
+/// The text with this program's name in commands that it suggests: a program with a game of your own has another.
 pub(crate) fn as_called(text: &str) -> Cow<'_, str> {
     renamed(text, NAME.get().map_or(WRITTEN, String::as_str))
 }

@@ -155,7 +155,7 @@ pub(crate) fn with_options(command: clap::Command, cluster: Option<Cluster>) -> 
 }
 
 const ABSENT: &str =
-    "this build cannot use a cluster; releases can, and `cargo build --release --features cluster` gives one that can";
+    "this build cannot use a cluster; releases can, and `cargo build --release --features cluster` builds one";
 
 fn absent_commands() -> Vec<Command> {
     let anything = Arg::new("rest").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true);

@@ -7,7 +7,7 @@ use turnstone_base::terminal::print_stderr;
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Installs a handler for Ctrl-C and SIGTERM and returns the flag that it sets, upon which long-running commands stop
-/// cleanly. A second signal ends the process at once.
+/// cleanly. A second signal ends the process immediately.
 ///
 /// # Errors
 /// The handler cannot be installed.
@@ -16,7 +16,7 @@ pub(crate) fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        print_stderr("stopping cleanly; press Ctrl-C again to quit at once");
+        print_stderr("stopping cleanly; press Ctrl-C again to quit immediately");
     })?;
     Ok(&STOP)
 }

@@ -312,7 +312,7 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
     assert!(rating["elo"].as_f64().expect("a number").abs() < 150.0, "{rating}");
     assert!(rating["interval"][0].as_f64() < rating["elo"].as_f64());
     assert!(fault(&["mancala", "random", "random", "--ladder"]).contains("one agent"));
-    assert!(fault(&["mancala", "random", "--ladder", "--param", "stones=3"]).contains("not of this game"));
+    assert!(fault(&["mancala", "random", "--ladder", "--param", "stones=3"]).contains("not for this game"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("ladder.toml");
     let build = ["mu_torere", "random", "alphabeta:depth=2", "--games", "10", "--ladder-build", text(&file)];

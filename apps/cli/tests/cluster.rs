@@ -62,7 +62,7 @@ fn a_cluster_ends_in_the_bytes_of_one_machine() {
         assert!(workers.len() < 2 || 3 * overdue <= checks, "workers compare in every iteration: {said}");
         for worker in workers {
             let said = worker.stop();
-            assert!(said.contains("playing for run") && said.contains("stopped; gave back "), "{said}");
+            assert!(said.contains("playing for run") && said.contains("stopped; returned "), "{said}");
         }
     }
 }
@@ -91,7 +91,7 @@ fn a_run_that_learns_exact_values_is_refused() {
 fn matches_and_grades_of_a_cluster_are_those_of_one_machine() {
     let Some(server) = Server::start("") else { return };
     let place = Place::new("");
-    // A match that is stopped is over: no one can go on with it.
+    // A match that is stopped is over: no one can continue it.
     let stopped = place.spawn(&["arena", "mancala", "random", "random", "--cluster", &server.url()], "arena");
     stopped.wait_for("waiting for workers");
     let (_, queued, _) = place.run_to_end(&["cluster", "status", &server.url(), "--json"]);

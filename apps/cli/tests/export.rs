@@ -180,7 +180,7 @@ fn every_game_has_its_rules_in_python() {
     }
 }
 
-/// A game of one's own, with rules in Python and without.
+/// A custom game, with rules in Python and without.
 struct Own<const WITH_RULES: bool>;
 
 impl<const WITH_RULES: bool> Playable for Own<WITH_RULES> {

@@ -132,7 +132,7 @@ fn kill_and_resume(overlap: u64) {
 #[test]
 fn threads_batches_and_the_cache_change_nothing() {
     let [apart, at_once] = [0, 1].map(other_threads);
-    assert_ne!(apart, at_once, "iteration 3 is of another network");
+    assert_ne!(apart, at_once, "iteration 3 has another network");
 }
 
 /// Trains with two threads and with three, which makes no difference; returns the checkpoint.
@@ -245,7 +245,7 @@ fn a_run_climbs_the_ladder_and_meets_its_best() {
     let run = place.run("elsewhere");
     let config = place.config.to_str().expect("UTF-8");
     let (code, text) = finish(train(&[&[config, "--run", run.to_str().expect("UTF-8")][..], &elsewhere].concat()));
-    assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not of this game"), "{text}");
+    assert!(code == Some(1) && text.contains("arena.ladder_games") && text.contains("not for this game"), "{text}");
 }
 
 /// Text of a run of four iterations whose learning rate and simulations change.

@@ -69,11 +69,11 @@ struct NetworkHeader {
 pub struct Job {
     /// The game.
     pub game: Arc<dyn TrainableGame>,
-    /// What is to be done.
+    /// The task.
     pub kind: Kind,
 }
 
-/// What is to be done, by number of the item.
+/// The items by number.
 pub enum Kind {
     /// Games of self-play.
     SelfPlay(Box<Task>),
@@ -118,7 +118,7 @@ impl Job {
         let header: Header = serde_json::from_slice(reader.blob(LONGEST_HEADER)?).map_err(|error| fault(&error))?;
         let game = games.make(&header.game, &header.params).map_err(|error| fault(&error))?;
         if (game.version(), game.params()) != (header.version, header.params) {
-            return Err(Malformed::new(format!("it is of another version of {}", header.game)));
+            return Err(Malformed::new(format!("it is for another version of {}", header.game)));
         }
         let kind = match header.work {
             Work::SelfPlay(self_play) => Kind::SelfPlay(Box::new(task(&*game, self_play, &mut reader)?)),

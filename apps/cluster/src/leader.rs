@@ -1,4 +1,4 @@
-//! The leader of a run: hands out the items of jobs, collects their outcomes, and keeps workers from spoiling them.
+//! The leader of a run: assigns the items of jobs, collects their outcomes, and protects them from faulty workers.
 //!
 //! Nothing depends on what the server remembers. The leader knows which items are on its own disk, and hands out the missing
 //! ones again if no worker plays them.
@@ -45,7 +45,7 @@ use crate::server::{ServerOptions, shown};
 use crate::stored::remove_job;
 use crate::wire::hex;
 
-/// Time between looks at the queue.
+/// Time between checks of the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Assumed time for a range before any worker has reported one.
 const RANGE_TIME: Duration = Duration::from_secs(20);

@@ -2,7 +2,7 @@
 //!
 //! A [`Leader`] stores a job (everything that games depend on) as an object named by its checksum, and puts ranges of
 //! item numbers on a work queue. [`work`] fetches ranges, plays them and sends the outcomes, which the leader checks by
-//! the rules, collects by number and keeps on its own disk. Game `n` of a job is the same whoever plays it, so that
+//! the rules, collects by number and keeps on its own disk. Game `n` of a job is the same on every worker, so that
 //! neither the number of workers nor what fails on the way changes a result. [`status`] looks at a server.
 //!
 //! The interface blocks; tokio and the client of NATS run on a thread of their own.

@@ -18,7 +18,7 @@ use crate::notes::LogLimit;
 use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 
-/// Time after which the server forgets messages and consumers that no one asks for.
+/// Time after which the server drops messages and consumers that nobody uses.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
 /// Smallest `max_payload` that a server must have: room for a long game, which is not divided, and for a heartbeat with many
 /// refusals. Pieces of jobs are as long as the server allows (`stored.rs`).
@@ -96,7 +96,7 @@ impl Link {
         Ok(Self { runtime: Some(runtime), client, js, denials })
     }
 
-    /// WorkerNotices for a future.
+    /// Waits for a future.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.runtime().block_on(future)
     }

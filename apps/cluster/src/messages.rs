@@ -403,7 +403,7 @@ mod tests {
         for length in 0..sound.len() {
             assert!(Results::decode(&sound[..length]).is_err());
         }
-        // Whoever signs may still claim too much.
+        // A valid signature does not make a claim plausible.
         let items = (0..=MOST_IN_RANGE as u32).map(|number| (number, Vec::new())).collect();
         let many = Results { items, ..results() }.encode(&identity);
         assert!(Results::decode(&many).expect_err("too many").0.contains("more than"));

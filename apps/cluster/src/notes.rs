@@ -1,10 +1,10 @@
-//! Lines for the people at a leader or worker, and a limit of how many others can cause; locks that survive a panic.
+//! Log lines of a leader or worker, with a limit on lines that other machines can cause; locks that survive a panic.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A line for the people at a leader or worker.
+/// A line of the log of a leader or worker.
 #[derive(Clone, Debug)]
 pub enum Note {
     /// For information.

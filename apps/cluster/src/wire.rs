@@ -1,4 +1,4 @@
-//! Reading and writing of binary messages: every length is checked against a bound and against the bytes that there are
+//! Reading and writing of binary messages: every length is checked against a bound and against the bytes that remain
 //! before anything is allocated.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};

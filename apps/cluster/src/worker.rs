@@ -146,7 +146,7 @@ fn leave(link: &Link, shared: &Shared) {
     } else {
         String::new()
     };
-    (shared.note)(Note::Line(format!("stopped; gave back {given_back} ranges{spooled}")));
+    (shared.note)(Note::Line(format!("stopped; returned {given_back} ranges{spooled}")));
 }
 
 /// A thread that plays.

@@ -6,7 +6,7 @@ TURNSTONE_AGENT    the agent (`alphabeta`)
 TURNSTONE_SECONDS  most seconds for an action (10); less where the time left asks for it
 
 The engine is started with the player and ends with it, or with the process. Every action is the engine's: where there is
-none to be had, the player raises EngineError and does not play on.
+no engine, the player raises EngineError and does not play on.
 """
 
 import os

@@ -2,7 +2,7 @@
 //!
 //! Each game's module has the functions of the game's source under their own names, over the rules of
 //! [`turnstone_env::games`]; [`pyro`] plays in Pyro's Konane world over TCP. The program `turnstone-hosts` has a command
-//! for each. The adapters in Python and shell lie beside the crate's sources.
+//! for each. The adapters in Python and shell are beside the crate's sources.
 
 pub mod mu_torere;
 pub mod mancala;

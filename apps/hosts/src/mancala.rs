@@ -44,7 +44,7 @@ impl Default for Board {
 const STORES: [usize; 2] = [6, 13];
 
 impl Board {
-    /// A starting condition of one's own: B2 to B7, A2 to A7, and the Mancalas of players 1 and 2.
+    /// A custom starting position: B2 to B7, A2 to A7, and the Mancalas of players 1 and 2.
     #[must_use]
     pub fn new(bottom: [u8; 6], mut top: [u8; 6], [store1, store2]: [u8; 2]) -> Self {
         top.reverse();

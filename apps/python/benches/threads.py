@@ -4,7 +4,7 @@ on a quiet machine and beside other programs that keep cores busy.
 
     python threads.py [--games konane,mancala] [--envs 256,1024,4096] [--busy 0,1,2] [--threads 2] [--seconds 3]
 
-The three take turns of a tenth of a second, so that other load on the machine meets all of them alike. Times are those of
+The three alternate, a tenth of a second each, so that other load on the machine meets all of them alike. Times are those of
 a clock. Actions are drawn in NumPy outside of the measured time. `chosen` is the share of its steps that the last one made
 with more than one thread.
 """
@@ -32,7 +32,7 @@ class Contestant:
         self.steps, self.seconds, self.shared = 0, 0.0, 0
 
     def play(self, seconds):
-        """Steps for so many seconds of measured time."""
+        """Steps for this many seconds of measured time."""
         spent, steps = 0.0, 0
         while spent < seconds:
             places = (self.rng.random(len(self.envs), np.float32) * self.envs.legal_counts).astype(np.int64)

@@ -60,7 +60,7 @@ struct Inner {
 }
 
 impl Agent {
-    /// An agent that has made so many choices.
+    /// An agent that has made this many choices.
     fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
         let player = py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(agent_error)?;
         Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
@@ -230,7 +230,7 @@ impl Agent {
     }
 }
 
-/// An agent of a pickle, which has made so many choices.
+/// An agent of a pickle, which has made this many choices.
 #[pyfunction]
 #[pyo3(name = "_restore_agent")]
 pub(crate) fn restore_agent(

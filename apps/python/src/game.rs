@@ -466,7 +466,7 @@ pub(crate) fn made_by_name(class: &Bound<'_, PyType>, params: &Params) -> Result
     })
 }
 
-/// The error with the nearest of parameters and keyword arguments, where it is of a parameter that does not exist.
+/// The error with the nearest of parameters and keyword arguments, where a parameter does not exist.
 fn with_keywords(error: Error, keywords: &[&str]) -> Error {
     match error {
         Error::UnknownParam { game, key, known, .. } => {
@@ -505,7 +505,7 @@ pub(crate) fn restored(game: &Bound<'_, PyAny>, version: u32, params: &Bound<'_,
     let game = Game::with_params(game, Some(params), &[])?;
     if game.rules.version() != version {
         let (name, own) = (game.rules.name(), game.rules.version());
-        return Err(value_error(format!("{name}: the pickle is of version {version} of the rules, not {own}")));
+        return Err(value_error(format!("{name}: the pickle is from version {version} of the rules, not {own}")));
     }
     Ok(game)
 }

@@ -44,7 +44,7 @@ impl State {
         }
         let describe = |game: &Game| format!("{} ({})", game.rules.name(), game.rules.params());
         let (own, other) = (describe(&self.game), describe(game));
-        Err(PyTypeError::new_err(format!("the state is of {own}, not of {other}")))
+        Err(PyTypeError::new_err(format!("the state belongs to {own}, not to {other}")))
     }
 }
 

@@ -346,7 +346,7 @@ impl EnvsRecord {
         let Self(seed, drawn, _, envs) = self;
         if drawn.saturating_mul(envs.len() as u64) > MOST_DRAWN {
             let most = MOST_DRAWN;
-            return Err(value_error(format!("the pickle is of {drawn} samples of all games, more than {most} in all")));
+            return Err(value_error(format!("the pickle has {drawn} samples of all games, more than {most} in all")));
         }
         let state = |text: &String| game.guarded(|| game.rules.parse_position(text))?.map_err(game_error);
         let env = |(env, (position, last, has_ended)): (usize, &(String, Option<String>, bool))| {

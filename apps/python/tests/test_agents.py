@@ -85,7 +85,7 @@ def test_wrong_agents_are_named():
     ]:
         with pytest.raises((ValueError, RuntimeError), match=fault):
             turnstone.Agent("mancala", spec)
-    with pytest.raises(TypeError, match="the state is of konane"):
+    with pytest.raises(TypeError, match="the state belongs to konane"):
         turnstone.Agent("mancala", "random").act(turnstone.State("konane"))
     with pytest.raises(TypeError):
         turnstone.Agent("mancala", "random").act("x")
@@ -202,7 +202,7 @@ def test_exact_values(tmp_path):
         turnstone.solve("morris", tables=tmp_path)
     two = turnstone.Game("mancala", pits=2, stones=2)
     assert turnstone.solve(two, tables=tmp_path, build=True).value() == turnstone.solve(two, tables=tmp_path).value()
-    with pytest.raises(TypeError, match="the state is of mancala"):
+    with pytest.raises(TypeError, match="the state belongs to mancala"):
         solution.value(turnstone.State("mancala"))
 
 

@@ -223,7 +223,7 @@ def test_wrong_arguments_are_named():
         turnstone.Search("mancala", uniform, method="puctt")
     with pytest.raises(ValueError, match="concurrent_games is 1"):
         turnstone.SelfPlay("mancala", uniform, concurrent_games=1, threads=2)
-    with pytest.raises(TypeError, match="the state is of konane"):
+    with pytest.raises(TypeError, match="the state belongs to konane"):
         turnstone.Search("mancala", uniform).run(turnstone.State("konane"))
     with pytest.raises(TypeError, match="a state is a turnstone.State"):
         turnstone.Search("mancala", uniform).run(["x"])

@@ -1,5 +1,5 @@
 //! A server under attack: malformed requests, paths that try to leave, slow clients, many connections. `ATTACK=200000`
-//! sends so many malformed requests instead of 10,000, and on Linux measures what memory they leave behind.
+//! sends this many malformed requests instead of 10,000, and on Linux measures what memory they leave behind.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ const SECRET: &str = "what no request may see";
 /// Panics of all threads: a connection's thread would otherwise die quietly.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-/// Runs a test against a server whose folder of runs lies beside a secret.
+/// Runs a test against a server whose folder of runs is beside a secret.
 fn with_server(test: impl FnOnce(SocketAddr, &Path)) {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -191,7 +191,7 @@ fn other_names_and_methods_are_refused() {
 
 #[test]
 fn a_thousand_connections_are_answered_at_once() {
-    // Both ends lie in this process.
+    // Both ends are in this process.
     #[cfg(unix)]
     let files = rlimit::increase_nofile_limit(4096).unwrap_or(256);
     #[cfg(not(unix))]

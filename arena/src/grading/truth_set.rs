@@ -46,7 +46,7 @@ pub struct TruthPosition {
 }
 
 impl TruthPosition {
-    /// Whether some legal action gives the value away, and at most so many keep it.
+    /// Whether some legal action gives the value away, and at most this many keep it.
     #[must_use]
     pub fn is_critical(&self, most_keepers: usize) -> bool {
         let keepers = self.actions.iter().filter(|&&(_, value)| value == self.value).count();
@@ -82,7 +82,7 @@ impl TruthSet {
     /// Reads a truth set of this game.
     ///
     /// # Errors
-    /// The file cannot be read, is malformed, or is of another game, version or parameters.
+    /// The file cannot be read, is malformed, or belongs to another game, version or parameters.
     pub fn read(path: &Path, game: &dyn DynGame) -> Result<Self, TruthSetError> {
         let error = |fault: String| TruthSetError { path: path.to_owned(), fault };
         let text = read_text(path, LONGEST).map_err(|e| error(e.to_string()))?;
@@ -92,7 +92,7 @@ impl TruthSet {
     /// Parses a truth set of this game.
     ///
     /// # Errors
-    /// The text is malformed, or is of another game, version or parameters; the message has one line.
+    /// The text is malformed, or belongs to another game, version or parameters; the message has one line.
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let lines = rest.lines();
@@ -104,7 +104,7 @@ impl TruthSet {
         let expected = Self::new(game);
         if header != expected.header {
             let TruthHeader { game, version, params, .. } = header;
-            return Err(format!("it is of {game} version {version} ({params}), not of this game"));
+            return Err(format!("it is for {game} version {version} ({params}), not for this game"));
         }
         let position = |(number, line): (usize, &str)| {
             parse_line(line)
@@ -185,7 +185,7 @@ mod tests {
         let text = serde_json::to_string(&set.header).expect("plain fields") + "\n" + positions;
         let fault = |text: &str| TruthSet::parse(text, &game).expect_err("a fault");
         assert!(fault("").contains("no header"));
-        assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not of this game"));
+        assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not for this game"));
         assert!(fault(&text.replace(" ; 1 ;", " ; 2 ;")).contains("line 2"));
         assert!(fault(&text.replace("B2=-1", "B2")).contains("line 2"));
     }

@@ -14,7 +14,7 @@ const ROWS: usize = 3;
 const LONGEST_MOVE: usize = 18;
 
 impl Review {
-    /// The review as text. `play_on` names the command that plays on from the position after so many plies.
+    /// The review as text. `play_on` names the command that plays on from the position after this many plies.
     #[must_use]
     pub fn text(&self, play_on: &dyn Fn(usize) -> String) -> String {
         let mut text = String::new();

@@ -19,11 +19,11 @@ impl<'a> Tournament<'a> {
     /// The tournament of a header, to play some of its games for another machine.
     ///
     /// # Errors
-    /// The header is not of this game and these agents, or other machines cannot play it.
+    /// The header is not for this game and these agents, or other machines cannot play it.
     pub fn of_header(game: &'a dyn PlayableGame, agents: Vec<&'a Agent>, header: TournamentHeader) -> Result<Self> {
         check_portable(&agents, &header.settings)?;
         let same = header.game == game.name() && header.version == game.version() && header.params == game.params();
-        ensure!(same, "it is of another game");
+        ensure!(same, "it is for another game");
         ensure!(header.agents.len() == agents.len() && agents.len() >= 2, "it has other agents");
         let opening = |text: &String| -> Result<Opening> {
             let mut state = game.start();
@@ -39,13 +39,13 @@ impl<'a> Tournament<'a> {
     /// before the end.
     ///
     /// # Errors
-    /// A plan is of an agent or an opening that there is not, or an agent cannot play at all.
+    /// A plan names an agent or an opening that does not exist, or an agent cannot play at all.
     pub fn play_plans(&self, plans: &[PlannedGame], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
         let known = |plan: &PlannedGame| {
             let [a, b] = plan.agents;
             a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
         };
-        ensure!(plans.iter().all(known), "a game is of an agent or an opening that there is not");
+        ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
         let at_once = games_at_once(&self.agents, false, 2 * plans.len());
         let mut games = SideBySide::new(self.game, &self.agents, self.referee()?, at_once);
         let (mut records, mut next) = (vec![None; plans.len()], 0);

@@ -92,7 +92,7 @@ const RULES: [(&str, Rule); 16] = [
     ("no crate is above a quarter of the code", shares),
     ("what runs on WebAssembly reads no clock", clocks),
     ("crates for all games name none", named_games),
-    ("what is compiled in lies in the crate's package", inclusions),
+    ("compiled-in files are in the crate's package", inclusions),
     ("every file of tests belongs to a program of tests", suites),
     ("nothing is left to be done", leftovers),
 ];

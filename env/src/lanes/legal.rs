@@ -63,7 +63,7 @@ pub(super) struct LegalActions {
 }
 
 impl LegalActions {
-    /// No legal action in any env of a game with so many actions.
+    /// No legal action in any env of a game with this many actions.
     pub(super) fn new(envs: usize, actions: usize, has_sets: bool) -> Self {
         let words = actions.div_ceil(64);
         assert!(!has_sets || words == 1, "only games of up to 64 actions give them as a set");
@@ -167,7 +167,7 @@ impl LegalActions {
     }
 }
 
-/// Writes the actions of a set of so many bytes in increasing order from `next` on, or 0 if it has none, and returns where
+/// Writes the actions of a set of this many bytes in increasing order from `next` on, or 0 if it has none, and returns where
 /// they end. Some places behind them may be overwritten.
 ///
 /// Eight places are written for each byte, and then those left out that it does not fill: that takes less time than a loop

@@ -160,7 +160,7 @@ impl<G: Game> Part<G> {
         actions.extend(self.rngs.iter_mut().enumerate().map(|(env, rng)| self.legal.choose(env, rng)));
     }
 
-    /// Moves the random streams on by so many samples: a choice takes one number.
+    /// Moves the random streams on by this many samples: a choice takes one number.
     pub(super) fn skip(&mut self, samples: u64) {
         for rng in &mut self.rngs {
             for _ in 0..samples {

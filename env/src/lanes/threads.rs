@@ -48,7 +48,7 @@ struct Trial {
 
 /// Steps that are shorter, in seconds, are not shared among more threads: starting one takes a tenth of this and more.
 const SHORTEST: f64 = 200e-6;
-/// A trial has at least so many steps and seconds.
+/// A trial has at least this many steps and seconds.
 const TRIAL: (u32, f64) = (20, 0.03);
 /// More threads must take less than this share of the time, since they take other work's cores.
 const GAIN: f64 = 0.9;
@@ -89,7 +89,7 @@ impl ThreadChoice {
         }
     }
 
-    /// Begins a trial after a step of so many seconds.
+    /// Begins a trial after a step of this many seconds.
     fn begin(&mut self, seconds: f64) {
         let more = self.now + 1 < self.counts.len() && seconds * self.counts[self.now] as f64 >= SHORTEST;
         let other = match (more && self.more, self.now) {
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets steps pass for so many seconds, whose time in seconds is `cost` of their threads. Returns the share of the time
+    /// Lets steps pass for this many seconds, whose time in seconds is `cost` of their threads. Returns the share of the time
     /// that was spent with each of `1..=most` threads.
     fn pass(choice: &mut ThreadChoice, most: usize, seconds: f64, mut cost: impl FnMut(usize) -> f64) -> Vec<f64> {
         let (mut spent, mut total) = (vec![0.0; most], 0.0);

@@ -80,13 +80,13 @@ impl TableFile {
     /// Bytes of a section.
     ///
     /// # Errors
-    /// A block that they lie in does not match its checksum.
+    /// One of their blocks does not match its checksum.
     ///
     /// # Panics
-    /// If the range does not lie in the section.
+    /// If the range is not inside the section.
     #[inline]
     pub fn bytes(&self, section: Section, range: Range<usize>) -> Result<&[u8], TableError> {
-        assert!(range.start <= range.end && range.end <= section.len, "the range lies in the section");
+        assert!(range.start <= range.end && range.end <= section.len, "the range is inside the section");
         for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
             if !self.checked[section.block + block].load(Ordering::Relaxed) {
                 self.check(section, block)?;
@@ -169,7 +169,7 @@ impl TableFile {
     }
 }
 
-/// The sections that the directory names, which must lie before byte `end`; checks the identity.
+/// The sections that the directory names, which must be before byte `end`; checks the identity.
 fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Vec<(String, Section)>, TableFault> {
     let mut lines = text.lines();
     for (what, expected) in identity.lines() {

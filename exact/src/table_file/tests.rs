@@ -68,7 +68,7 @@ fn every_flipped_bit_and_every_cut_is_refused() {
         assert!(text.ends_with("; rebuild it with `turnstone solve mancala`"), "{text}");
         assert!(!text.contains('\n'));
     };
-    // Between the sections, and behind the last, lie bytes that nobody reads.
+    // The bytes between the sections and after the last one are never read.
     let directory = Prefix::read(&whole).ok().unwrap().directory as usize;
     let long = PREFIX + 128..PREFIX + 128 + 3 * BLOCK + 5;
     let places = (0..PREFIX + 100).chain(long.clone().step_by(4099)).chain(long.end - 1..long.end);

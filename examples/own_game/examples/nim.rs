@@ -14,7 +14,7 @@ pub struct State {
     mover: Side,
 }
 
-/// Action `5 heap + taken - 1` takes so many stones from a heap.
+/// Action `5 heap + taken - 1` takes this many stones from a heap.
 impl Game for Nim {
     const NAME: &'static str = "nim";
     const VERSION: u32 = 1;

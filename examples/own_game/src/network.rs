@@ -1,4 +1,4 @@
-//! A kind of network of one's own.
+//! A custom kind of network.
 
 use serde::{Deserialize, Serialize};
 use turnstone_models::{Init, Neighbourhood, NetworkBuilder, NetworkKind, Var};

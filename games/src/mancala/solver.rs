@@ -48,7 +48,7 @@ impl MancalaSolver {
     /// bytes each.
     ///
     /// # Panics
-    /// If the endgame table is of other rules.
+    /// If the endgame table is for other rules.
     #[must_use]
     pub fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
         let fits = endgames.as_ref().is_none_or(|endgames| endgames.rules_are(game));

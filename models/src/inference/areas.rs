@@ -31,7 +31,7 @@ pub(super) struct Extent<'a> {
 
 /// Calls `compute` with each area of a product. Boards are processed in groups of a multiple of twelve, so that every class
 /// of points fills its tiles, and each group class by class and strip by strip. `strips` is the number of strips of an area
-/// with this number of rows, if so many are left.
+/// with this number of rows, if this many are left.
 pub(super) fn for_each_area(
     extent: &Extent<'_>,
     strips: impl Fn(usize, usize) -> usize,

@@ -16,7 +16,7 @@ pub struct OptimiserConfig {
     pub weight_decay: f64,
     /// Maximum norm of the gradient over all parameters together; above 0, infinite to disable clipping.
     pub clip_norm: f64,
-    /// Decay per step of the averaged weights, 0 to below 1. ForwardStep `t` uses at most `(1 + t) / (10 + t)`.
+    /// Decay per step of the averaged weights, 0 to below 1. Step `t` uses at most `(1 + t) / (10 + t)`.
     pub ema_decay: f64,
     /// Decay of Adam's first moment, 0 to below 1.
     pub beta1: f64,

@@ -67,7 +67,7 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
     }
 }
 
-/// Whether a loop over all nodes may go on with this one.
+/// Whether a loop over all nodes may continue with this one.
 fn goes_on<G: Game, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: &mut Watch) -> bool {
     if (node as u64).is_multiple_of(NODES_PER_LOOK) {
         watch.look(tree.stats.nodes);

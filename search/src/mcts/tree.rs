@@ -243,7 +243,7 @@ impl<G: Game> Tree<G> {
         self.edges.reserve(bytes / size_of::<Edge>());
     }
 
-    /// Makes room for so many more nodes and edges.
+    /// Makes room for this many more nodes and edges.
     pub(super) fn make_room(&mut self, nodes: usize, edges: usize) {
         self.nodes.make_room(nodes);
         self.edges.make_room(edges);
@@ -259,7 +259,7 @@ impl<G: Game> Tree<G> {
         Self::bytes_of(self.size())
     }
 
-    /// Bytes of so many nodes and edges.
+    /// Bytes of this many nodes and edges.
     pub(super) fn bytes_of([nodes, edges]: [usize; 2]) -> u64 {
         (nodes * size_of::<Node<G::State>>() + edges * size_of::<Edge>()) as u64
     }

@@ -273,7 +273,7 @@ impl Shard {
         let bytes = read_bounded(path, LONGEST).map_err(|e| error(e.to_string()))?;
         let shard = parse(&bytes, game).map_err(error)?;
         if shard.iteration != iteration || shard.features_per_position != features {
-            return Err(error(format!("it is of iteration {} with other features", shard.iteration)));
+            return Err(error(format!("it is from iteration {} with other features", shard.iteration)));
         }
         shard.validate(actions).map_err(error)?;
         Ok(shard)
@@ -336,7 +336,7 @@ fn parse(bytes: &[u8], game: &GameId) -> Result<Shard, String> {
     let header: Header = serde_json::from_slice(header).map_err(|e| format!("its header: {e}"))?;
     let id = GameId { name: header.game, version: header.game_version, params: header.params };
     if id != *game {
-        return Err(format!("it is of {} version {} ({}), not of this game", id.name, id.version, id.params));
+        return Err(format!("it is for {} version {} ({}), not for this game", id.name, id.version, id.params));
     }
     let shard = Shard {
         iteration: header.iteration,

@@ -101,7 +101,7 @@ impl<G: Game> GameRules<G> {
         self.exact.as_ref()?.values.value(&AnyState::new(*state))
     }
 
-    /// Whether a game that has recorded so many positions with known values ends at the next one.
+    /// Whether a game that has recorded this many positions with known values ends at the next one.
     pub(super) fn is_decided(&self, known: usize) -> bool {
         self.exact.as_ref().is_some_and(|exact| known >= usize::from(exact.plies))
     }

@@ -8,7 +8,7 @@ use super::{Config, Override};
 /// instead. All others may. `configs/README.md` has the same list.
 const FIXED: [(&str, &str); 11] = [
     ("seed", "every random stream of the run depends on it; start another run"),
-    ("game.", "its positions and its network are of this game; start another run"),
+    ("game.", "its positions and its network belong to this game; start another run"),
     ("net.", "its weights are those of this network; start another run"),
     ("learn.batch", STEPS_DUE),
     ("learn.samples_per_position", STEPS_DUE),

@@ -75,7 +75,7 @@ impl Plan {
     }
 }
 
-/// Seconds that are saved if self-play, which keeps all cores busy, and learning, which keeps a share of them busy, go on
+/// Seconds that are saved if self-play, which keeps all cores busy, and learning, which keeps a share of them busy, run
 /// at the same time: the cores' time adds up, and learning alone is not faster than before.
 fn saved_by_overlap(self_play: f64, learn: f64, learner_share: f64) -> f64 {
     let together = (self_play + learn * learner_share).max(learn);

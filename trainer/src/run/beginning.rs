@@ -56,10 +56,10 @@ impl Beginning {
         let loaded = LoadedNetwork::from_bytes(&self.bytes, &self.path)?;
         let (info, shape) = (&loaded.info, shape(game.spec()));
         let (name, version) = (game.name(), game.version());
-        ensure!(info.game == name, "{shown}: it is of the game {}, and the run is of {name}", info.game);
+        ensure!(info.game == name, "{shown}: it is for the game {}, and the run is for {name}", info.game);
         ensure!(
             info.game_version == version,
-            "{shown}: it is of version {} of {name}, and the run is of version {version}",
+            "{shown}: it is for version {} of {name}, and the run is for version {version}",
             info.game_version
         );
         let same_board = info.network.fits(&info.shape, &shape);
@@ -67,7 +67,7 @@ impl Beginning {
         let weights = grow(old, &loaded.weights, (&config.net, &shape), config.seed).with_context(|| {
             let ([inputs, actions], [new_inputs, new_actions]) = (info.shape.sizes(), shape.sizes());
             if same_board {
-                format!("{shown}: its network is a {}, and that of the config a {}", info.network, config.net)
+                format!("{shown}: its network is a {}, the one of the config a {}", info.network, config.net)
             } else {
                 format!(
                     "{shown}: it is for another board ({inputs} inputs and {actions} actions there, {new_inputs} and \

@@ -95,7 +95,7 @@ impl Run<'_> {
         }
         let fault = match best {
             Err(fault) => fault.to_string(),
-            Ok(best) => format!("{}: it is of step {}, not {step}", folder.best().display(), best.info.step),
+            Ok(best) => format!("{}: it is from step {}, not {step}", folder.best().display(), best.info.step),
         };
         reporter.warning(&format!("{fault}; the next match makes a new best checkpoint"));
         (self.standing.best_score, self.standing.best_step) = (None, None);

@@ -53,7 +53,7 @@ fn restored(setup: &Setup<'_>, state: LearnerState, standing: &Standing) -> Resu
     let shown = path.display();
     ensure!(
         state.network == config.net && config.net.fits(&state.shape, &shape(game.spec())),
-        "{shown}: it is of another network or game than {}",
+        "{shown}: its network or game differs from that of {}",
         folder.config().display()
     );
     // A changed `samples_per_position` may leave many steps due, a forged number of positions any number.

@@ -118,7 +118,7 @@ impl Plan {
     }
 
     /// The plan with successive halving: all variants are trained and evaluated for a part of the iterations, the best of
-    /// every `factor` go on for `factor` times as long, until one of `factor` at most is trained in full.
+    /// every `factor` continue for `factor` times as long, until one of `factor` at most is trained in full.
     ///
     /// The number of iterations becomes a multiple of that of the first round, and every run is evaluated after each
     /// such number of iterations.

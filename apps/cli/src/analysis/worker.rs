@@ -60,7 +60,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Starts the search of a position, or answers at once if the game is over there.
+    /// Starts the search of a position, or answers immediately if the game is over there.
     fn begin(&mut self, ticket: Ticket) {
         let task = &ticket.task;
         if let Some(outcome) = self.game.outcome(&task.state) {

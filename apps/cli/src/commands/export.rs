@@ -36,7 +36,7 @@ pub(crate) struct Export {
     /// Game that the checkpoint must be for; required with `pretrained`
     #[arg(long, required_if_eq_any([("checkpoint", "pretrained"), ("checkpoint", "az:pretrained")]))]
     game: Option<String>,
-    /// Page to export instead of the program's: a folder that apps/web/build.sh has written with a game of one's own
+    /// Page to export instead of the program's: a folder that apps/web/build.sh has written with a game of your own
     #[arg(long, value_name = "FOLDER")]
     page: Option<PathBuf>,
     /// Replace an existing export
@@ -49,7 +49,7 @@ fn checkpoint(text: &str) -> Result<PathBuf, String> {
     let Some(agent) = text.strip_prefix("az:") else { return Ok(text.into()) };
     match agent.split_once(',') {
         Some((file, options)) => {
-            Err(format!("an export is of the network alone: leave out `{options}` after `{file}`"))
+            Err(format!("an export contains the network alone: leave out `{options}` after `{file}`"))
         }
         None if agent.is_empty() => Err("name a checkpoint after `az:`".to_owned()),
         None => Ok(agent.into()),

@@ -111,7 +111,7 @@ impl Review {
         }
     }
 
-    /// The command that plays on after so many plies, for the player to move.
+    /// The command that plays on after this many plies, for the player to move.
     fn play_on(&self, game: &dyn PlayableGame, review: &Reviewed, plies: usize) -> String {
         let named = self.game.as_ref().map(|name| format!(" {name}{}", param_options(game))).unwrap_or_default();
         let number = self.number.map(|number| format!(" --number {number}")).unwrap_or_default();

@@ -29,7 +29,7 @@ pub(crate) struct Sweep {
     /// Replace a value of the config for all runs, e.g. run.iterations=60; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
-    /// Successive halving: train all for a part of the iterations, go on with the best of every N for N times as long
+    /// Successive halving: train all for a part of the iterations, continue with the best of every N for N times as long
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
     halve: Option<u16>,
     /// What decides which runs are best: kept, critical, ladder or score [default: the first that the runs have]

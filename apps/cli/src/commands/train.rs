@@ -158,7 +158,7 @@ impl Train {
     ) -> Result<Box<dyn Leader>> {
         ensure!(
             config.self_play.device == ComputeDevice::Cpu,
-            "a cluster plays on processors, so that whoever plays a game, it is the same: set self_play.device to \"cpu\" \
+            "a cluster plays on processors, so that a game is the same on every worker: set self_play.device to \"cpu\" \
              (learn.device may be a GPU)"
         );
         let work = Work {
@@ -172,8 +172,8 @@ impl Train {
         cluster.lead(&work, stop)
     }
 
-    /// Refuses to go on with a run whose config starts other programs, unless that is allowed: the folder may be somebody
-    /// else's. A new run is of a config that the user has just named, so its programs are only listed.
+    /// Refuses to continue a run whose config starts other programs, unless that is allowed: the folder may be somebody
+    /// else's. A new run has a config that the user has just named, so its programs are only listed.
     fn confirm_engines(&self, config: &Config, resumed: bool, reporter: &Reporter) -> Result<()> {
         for engine in config.arena.engines() {
             if resumed && !self.allow_engines {

@@ -102,7 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--random-plies", type=int, default=2)
-    parser.add_argument("--plies", type=int, default=1000, help="stop here: without limits a game may go on for ever")
+    parser.add_argument("--plies", type=int, default=1000, help="stop here: without limits a game may never end")
     options = parser.parse_args()
     manifest = json.loads((HERE / "manifest.json").read_text())
     network = str(HERE / manifest["onnx"]["file"])

@@ -37,7 +37,7 @@ fn call(client: &mut Client, what: &str, payload: &str) {
     client.flush();
 }
 
-/// Gives a stream of somebody else's so many messages of 200 KiB.
+/// Gives a stream of another run this many messages of 200 KiB.
 fn fill(server: &Server, messages: usize) -> Client {
     let mut other = Client::connect(server.port());
     call(&mut other, "CREATE.OTHER", r#"{"name":"OTHER","subjects":["other"],"num_replicas":1}"#);
@@ -141,7 +141,7 @@ fn a_worker_that_cannot_write_its_spool_sends_what_it_plays() {
         worker.wait_for(expected);
     }
     assert_eq!(worker.said().matches("from memory").count(), 1, "it is said once: {}", worker.said());
-    assert!(!worker.stop().contains("given back:"), "nothing is played in vain");
+    assert!(!worker.stop().contains("is returned"), "no result is lost");
 }
 
 #[test]

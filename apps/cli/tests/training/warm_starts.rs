@@ -124,7 +124,7 @@ fn networks_that_do_not_fit_are_refused() {
     );
     refused(from, "net.blocks=0", "a network can only grow, and its layer `blocks.0.first` would be left out");
     refused(from, "net={kind=\"residual_graph\"}", "a residual_mlp cannot become a residual_graph");
-    refused(from, "game={name=\"mancala\"}", "it is of the game mu_torere, and the run is of mancala");
+    refused(from, "game={name=\"mancala\"}", "it is for the game mu_torere, and the run is for mancala");
     refused(from, "run.from=00000000", "run.from of the config is 00000000");
     refused("nowhere", "seed=6", "--from: nowhere");
     refused(config, "seed=6", "--from: ");

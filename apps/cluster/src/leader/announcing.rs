@@ -1,4 +1,4 @@
-//! What the leader announces: to workers what is being played, to people how many workers play, and the end of the run.
+//! Announcements of the leader: the current job for workers, the number of workers for the log, and the end of the run.
 
 use super::workers::WorkerNotices;
 use super::{ActiveJob, Leader, journal};

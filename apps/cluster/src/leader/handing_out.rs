@@ -1,4 +1,4 @@
-//! CommitPolicy out: ranges of missing items, and items to be checked, go to the work queue.
+//! Assigning work: ranges of missing items, and items to check, go to the work queue.
 
 use std::time::{Duration, Instant};
 
@@ -110,7 +110,7 @@ impl Leader {
         Ok(())
     }
 
-    /// Has another worker repeat an item. If that fails, the leader does it in due active.
+    /// Has another worker repeat an item. If that fails, the leader does it later.
     pub(super) fn ask_for_check(&self, active: &mut ActiveJob<'_, '_>, number: usize, by: Key) {
         if self.is_alone(&by) {
             return;

@@ -11,7 +11,7 @@ use crate::link::remove_run;
 use crate::messages::{ALL_RESULTS, ALL_RUNS, ALL_WORK, RESULTS, WORK, is_once};
 use crate::notes::{Note, TakeNote};
 
-/// Time between looks.
+/// Time between checks.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
 /// Time without an announcement after which a leader counts as gone; there is one per second. A leader that is not gone hands
 /// out again what it lacks.

@@ -1,4 +1,4 @@
-//! Tasks beside the leader: announcing the run, listening to workers, receiving results.
+//! Background tasks of the leader: announcing the run, listening to workers, receiving results.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -299,7 +299,7 @@ mod tests {
             assert_eq!(outcomes.withdraw([1; 32]), withdrawn.len() - 1, "3 was not there");
             assert_eq!(outcomes.missing_numbers(), withdrawn);
             assert_eq!((outcomes.checks.len(), outcomes.missing()), (1, withdrawn.len()));
-            // What the liar had said is not handed on in the name of whoever follows.
+            // The excluded worker's outcomes are not attributed to the next worker.
             assert_eq!(outcomes.receive(1, [2; 32], b"y"), Received::New);
             assert_eq!(outcomes.commit(|_| true), [(2, b"x".to_vec()), (1, b"y".to_vec())]);
             assert_eq!(

@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(workers.admit(key(1), "a"), Ok(()));
         assert!(workers.admit(key(2), "a").expect_err("another key").contains("speaks for that name"));
         assert!(workers.beat("run", key(2), &beat("a", Some("run"))).is_err());
-        assert_eq!(workers.unwanted(), [key(2)], "it is not to play in vain");
+        assert_eq!(workers.unwanted(), [key(2)], "it should not play for nothing");
         assert_eq!((workers.admit(key(2), "b"), workers.admit(key(1), "a")), (Ok(()), Ok(())));
         assert!(workers.unwanted().is_empty());
         assert!(workers.are_apart(&key(1), &key(2)) && !workers.are_apart(&key(1), &key(1)));
@@ -317,7 +317,7 @@ mod tests {
             (Ok(()), Vec::new()),
             "the worker itself continues"
         );
-        // Whoever has been silent may have been given another name; the old one is free.
+        // A silent worker may have been given another name; the old one is free.
         for number in 0..1000 {
             workers.worker(key(1), "").active -= GONE_AFTER;
             assert_eq!(workers.admit(key(1), &format!("n{number}")), Ok(()));
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(workers.names.len(), MOST_WORKERS);
         assert!(workers.is_trusted(&key(0)));
         assert_eq!(workers.threads(), 8);
-        // Whoever comes after them is let in, and stays once a check is passed.
+        // Later workers are admitted, and stay once a check is passed.
         assert_eq!(workers.admit(key(99_999), "late"), Ok(()));
         workers.pass(key(99_999));
         assert!(workers.is_trusted(&key(99_999)));

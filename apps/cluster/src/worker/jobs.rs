@@ -1,4 +1,4 @@
-//! The jobs of a worker: those in memory, and those that are being fetched while other runs go on.
+//! The jobs of a worker: those in memory, and those that are being fetched while other runs continue.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Jobs {
         self.waiting.contains(run)
     }
 
-    /// WorkerNotices for a job to arrive, up to this time.
+    /// Waits for a job to arrive, up to this time.
     pub(super) async fn arrival(&mut self, wait: Duration) -> Option<Arrived> {
         if self.fetching.is_empty() {
             if !wait.is_zero() {

@@ -50,7 +50,7 @@ impl WorkQueue {
         self.changed.notify_all();
     }
 
-    /// WorkerNotices for a job with items to begin; `None` once the queue is closed.
+    /// Waits for a job with items to begin; `None` once the queue is closed.
     pub(super) fn wait(&self) -> Option<Arc<Loaded>> {
         let mut state = self.lock();
         loop {

@@ -57,9 +57,9 @@ pub(super) enum Eligibility {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Play,
-    /// It is of a job that cannot be played here.
+    /// Its job cannot be played here.
     Unplayable,
-    /// It is of a job that the run's leader does not announce.
+    /// The run's leader does not announce its job.
     NotAnnounced,
 }
 

@@ -155,7 +155,7 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
         let since = Instant::now();
         let is_sent = loop {
             if let Some(fault) = too_long(&entry.messages, js.client().max_payload()) {
-                (shared.note)(Note::Warning(format!("run {}: {fault}; the range is given back", entry.run)));
+                (shared.note)(Note::Warning(format!("run {}: {fault}; the range is returned", entry.run)));
                 break false;
             }
             match publish_entry(&js, &shared, &entry).await {

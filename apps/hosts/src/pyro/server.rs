@@ -17,7 +17,7 @@ use super::request::{LONGEST, Received, Request, receive};
 use super::world::World;
 use super::{SIDES, letter};
 
-/// Maximum number of connections at a time; further ones are closed at once.
+/// Maximum number of connections at a time; further ones are closed immediately.
 const MOST_CONNECTIONS: usize = 32;
 
 /// Time between two requests after which a connection is closed: a person may be thinking.

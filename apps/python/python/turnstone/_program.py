@@ -297,7 +297,7 @@ def grade(
         positions: file of positions with exact values.
         sample: number of positions to draw from games of `sampler`, mixed with random moves, and to solve.
         phase: draws positions of this phase only: `opening`, `midgame` or `endgame`.
-        keepers: draws critical positions only, in which some move gives the value away and at most so many keep it.
+        keepers: draws critical positions only, in which some move gives the value away and at most this many keep it.
         tables: folder with tables of exact values.
         seed: of the sample and of random choices.
     """

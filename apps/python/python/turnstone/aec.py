@@ -89,7 +89,7 @@ class TurnstoneAEC(AECEnv):
             state = State(self.game)
         elif isinstance(position, State):
             if position.game != self.game:
-                raise ValueError(f"options['position'] is of {position.game!r}, not of {self.game!r}")
+                raise ValueError(f"options['position'] belongs to {position.game!r}, not to {self.game!r}")
             state = position
         else:
             state = State(self.game, position)

@@ -90,7 +90,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
         else:
             self.position = position if isinstance(position, State) else State(self.game, position)
             if self.position.game != self.game:
-                raise ValueError(f"options['position'] is of {self.position.game!r}, not of {self.game!r}")
+                raise ValueError(f"options['position'] belongs to {self.position.game!r}, not to {self.game!r}")
             if self.position.is_over:
                 raise ValueError("options['position']: the game is over there")
         self._answer()
@@ -159,7 +159,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
     """Many games as one vector environment.
 
     With an opponent (a spec) the envs are those of `TurnstoneEnv`. Without one both sides are played by the caller: in
-    each env the action is of the player to move, `info["to_play"]`, and the reward is that of the player who made it;
+    each env the action is that of the player to move, `info["to_play"]`, and the reward is that of the player who made it;
     `info["rewards"]` holds those of both.
 
     Observations are float32 `[num_envs, planes, height, width]`; `info["action_mask"]` is bool `[num_envs, actions]`.

@@ -17,7 +17,7 @@ struct Generations<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// A cache of answers of about so many bytes, with their question.
+    /// A cache of answers of about this many bytes, with their question.
     pub(super) fn new(bytes: usize) -> Self {
         let most = (MEMORY / (bytes + 64)).clamp(1 << 10, 1 << 16);
         Self(Mutex::new(Generations { young: HashMap::new(), old: HashMap::new(), most }))

@@ -168,7 +168,7 @@ impl Layout {
         Err(self.mismatch(object, None))
     }
 
-    /// The states of an object that the rules have returned for so many.
+    /// The states of an object that the rules have returned for this many states.
     pub(super) fn states(&self, object: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<PyState>> {
         let Self::Array(kind, shape) = self else {
             let states: Vec<PyState> = object.try_iter()?.map(|state| self.state(&state?)).collect::<PyResult<_>>()?;

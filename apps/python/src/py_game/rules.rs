@@ -41,7 +41,7 @@ impl Forms {
         }
     }
 
-    /// Whether the method for many is to be called for so many positions.
+    /// Whether the method for many is to be called for this many positions.
     fn at_once(self, positions: usize) -> bool {
         self.many && (positions > 1 || !self.one)
     }
@@ -357,7 +357,7 @@ fn outcomes(object: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Option<Outc
     over.into_iter().zip(values).zip(truncated).map(outcome).collect()
 }
 
-/// One integer for each of so many positions.
+/// One integer for each of this many positions.
 fn integers(object: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<i64>> {
     let array = crate::arrays::integers(object, "the results")?;
     expect_shape(array.as_untyped(), &[count], "the results")?;

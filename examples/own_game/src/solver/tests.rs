@@ -9,7 +9,7 @@ use turnstone_env::play_text;
 
 const BUDGET: u64 = 50_000_000;
 
-/// Running positions after so many random plies.
+/// Running positions after this many random plies.
 fn random_positions(plies: u32) -> impl Iterator<Item = State> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::from(plies));
     let mut legal = ActionList::new();
@@ -105,7 +105,7 @@ fn bounds_without_search_contain_the_score() {
     assert!(decided.iter().all(|&positions| positions >= 10), "won by the rule: {decided:?}");
 }
 
-/// All positions that are reached from this one in so many plies or fewer.
+/// All positions that are reached from this one in this many plies or fewer.
 fn descendants(state: &State, plies: u32, found: &mut Vec<State>) {
     found.push(*state);
     if plies > 0 {

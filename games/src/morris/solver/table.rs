@@ -71,7 +71,7 @@ impl MorrisTable {
     }
 
     /// What is known of a state for its mover. `None` if it is not covered: no game leads to it, or the part of the
-    /// file that it lies in is damaged.
+    /// file that contains it is damaged.
     fn entry(&self, state: &State, mover: Side) -> Option<Entry> {
         let other = mover.other();
         let position = Position { own: state.pieces(mover), other: state.pieces(other) };

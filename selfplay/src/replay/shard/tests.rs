@@ -34,7 +34,7 @@ fn files_round_trip_and_damage_is_detected() {
         assert!(parse(&flipped, &id()).is_err(), "flipped at {at}");
     }
     let other = GameId { version: 2, ..id() };
-    assert!(parse(&bytes, &other).unwrap_err().contains("not of this game"));
+    assert!(parse(&bytes, &other).unwrap_err().contains("not for this game"));
 }
 
 /// Valid checksums over what no self-play writes.

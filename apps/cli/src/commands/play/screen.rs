@@ -28,7 +28,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// The screen of a game whose board has so many rows. Without people every board stays, so that the game can be read
+    /// The screen of a game whose board has this many rows. Without people every board stays, so that the game can be read
     /// afterwards.
     pub(super) fn new(quiet: bool, people: usize, rows: usize) -> Self {
         let fits = terminal_size().is_some_and(|[_, height]| height >= rows + BELOW);

@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
                 }
                 Turn::Left => {
                     self.screen.say(&format!(
-                        "left after {} moves; to go on: {}",
+                        "left after {} moves; to continue: {}",
                         self.moves.len(),
                         self.continuation()
                     ));
@@ -319,7 +319,7 @@ impl<'a> Session<'a> {
                 Ok(file) => {
                     let review = format!("turnstone review {}", quoted(&file.display().to_string()));
                     let (file, review) = (file.display(), as_called(&review));
-                    let line = format!("saved as {file}; to go on from here: {}", self.continuation());
+                    let line = format!("saved as {file}; to continue from here: {}", self.continuation());
                     self.screen.say(&format!("{line}\nto review the game: {review}"));
                 }
                 Err(error) => self.screen.say(&format!("{error:#}")),
