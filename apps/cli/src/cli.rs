@@ -31,32 +31,32 @@ enum Command {
     Games(commands::games::Games),
     /// Print the rules of a game, its parameters and its notation
     Rules(commands::rules::Rules),
-    /// Draw a position, list its legal actions, or count sequences of plies
+    /// Draw a position, list its actions, or count sequences of plies
     Show(commands::show::Show),
     /// Play one game between two agents, people included
     Play(commands::play::Play),
-    /// Run an agent as an engine for other programs (Universal Game Interface)
+    /// Run an agent as an engine for other programs (UGI)
     Engine(commands::engine::Engine),
-    /// Show what a search finds in a position; or answer queries of other programs, as JSON lines
+    /// Search a position, or answer queries of other programs in JSON
     #[command(visible_alias = "analyze")]
     Analyse(commands::analyse::Analyse),
     /// Review a saved game: what each move lost, and better lines
     Review(commands::review::Review),
-    /// Check a config before training: mistakes, memory, disk space, time; list the GPUs
+    /// Check a config: mistakes, memory, disk space, time; list the GPUs
     Doctor(commands::doctor::Doctor),
     /// Train a network by self-play
     Train(commands::train::Train),
     /// Train one run for every combination of values and rank them
     Sweep(commands::sweep::Sweep),
-    /// Write the report of a run, or a comparison of runs, as one HTML page
+    /// Write a report or comparison of runs as one HTML page
     Report(commands::report::Report),
-    /// Write the card of a trained agent: config, seed, strength, provenance
+    /// Write the card of a trained agent: config, strength, provenance
     Card(commands::card::Card),
-    /// Serve a page to play and analyse in a browser, and pages of all runs
+    /// Serve a page to play, analyse and follow runs in a browser
     Serve(commands::serve::Serve),
-    /// Export a checkpoint for other programs: safetensors, ONNX, or a Python bundle
+    /// Export a checkpoint: safetensors, ONNX, a Python bundle, a page
     Export(commands::export::Export),
-    /// Play matches and tournaments between agents, or rate one on a ladder
+    /// Play matches and tournaments, or rate an agent on a ladder
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with exact values
     Grade(commands::grade::Grade),

@@ -102,6 +102,7 @@ fn grouped(added: &[Added]) -> Vec<(&str, Vec<&str>)> {
 mod tests {
     use super::*;
     use crate::cli::definition;
+    use crate::program::Program;
 
     #[test]
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
@@ -122,6 +123,27 @@ mod tests {
                 let parsed = definition(&added).try_get_matches_from(words);
                 assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|e| e.to_string()).unwrap_or_default());
             }
+        }
+    }
+
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        let program = definition(&Program::new().additions);
+        let fits = |name: &str, text: String| {
+            for line in text.lines() {
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+            }
+        };
+        fits("turnstone", program.clone().term_width(80).render_help().to_string());
+        for command in program.get_subcommands() {
+            let mut narrow = command.clone().term_width(80);
+            fits(command.get_name(), narrow.render_help().to_string());
+            fits(command.get_name(), narrow.render_long_help().to_string());
+            // An example is a command to copy: none is broken into two lines.
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            help.lines()
+                .filter(|line| line.starts_with("  "))
+                .for_each(|line| fits(command.get_name(), line.to_owned()));
         }
     }
 

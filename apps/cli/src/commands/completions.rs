@@ -10,8 +10,8 @@ use clap_complete::Shell;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  turnstone completions bash > ~/.local/share/bash-completion/completions/turnstone
-      for bash
+  turnstone completions bash > turnstone
+      for bash, in ~/.local/share/bash-completion/completions
   turnstone completions fish > ~/.config/fish/completions/turnstone.fish
       for fish")]
 pub(crate) struct Completions {
@@ -38,7 +38,7 @@ Examples:
   turnstone man | man -l -
       read the program's page")]
 pub(crate) struct Man {
-    /// Write a page for every command into this folder, which is created if need be [default: print the program's page]
+    /// Write a page for every command into this folder, which is created if necessary [default: print the program's page]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

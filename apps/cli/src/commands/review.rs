@@ -30,7 +30,7 @@ Examples:
   turnstone review moves.txt mancala
       a text file with the moves of a game
 
-Marks: ?! ? ?? for moves that lose 0.05, 0.10, 0.20 of a point by the search's estimate; by exact values, ? for half a
+Marks: ?! ? ?? for moves that lose 0.05, 0.10, 0.20 of a point by the search's estimate; by exact values, ? for half a \
 point and ?? for a whole one. ! is the only move that kept the value. A win is a point, a draw half a point.")]
 pub(crate) struct Review {
     /// Saved game: of `play`, `games.jsonl` or `result.json` of a match, or a text with the moves of a game in each line
@@ -41,13 +41,13 @@ pub(crate) struct Review {
     /// Set a parameter of the game; may be repeated
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param, requires = "game")]
     params: Vec<(String, String)>,
-    /// Which game of a file with several. A match's games have their own numbers, others count from 0
+    /// Number of the game in a file with several: as in the match, otherwise from 0
     #[arg(long, value_name = "N")]
     number: Option<usize>,
     /// Agent that searches every position [default: az:pretrained,sims=200 where it fits the game, else alphabeta:depth=4]
     #[arg(long, value_name = "AGENT")]
     agent: Option<AgentSpec>,
-    /// Ask exact values first (see `turnstone solve`), and the agent where they are not known
+    /// Use exact values where they are known (see `turnstone solve`), and the agent elsewhere
     #[arg(long)]
     exact: bool,
     /// Maximum number of nodes of a search for an exact value (Mancala and Konane) [default: 10000]

@@ -16,10 +16,10 @@ use crate::signals::stop_on_signals;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  turnstone sweep configs/mancala.toml --set run.iterations=20 --vary learn.learning_rate=1e-3,2e-3,4e-3
+  turnstone sweep configs/smoke.toml --vary learn.learning_rate=1e-3,2e-3,4e-3
       three short runs
-  turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --vary net.channels=32,48,64 --halve 3
-      nine variants, of which three and at last one are trained for longer")]
+  turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --halve 3
+      three variants, of which the best one is trained for longer")]
 pub(crate) struct Sweep {
     /// Config file that all runs share
     config: PathBuf,
