@@ -24,8 +24,8 @@ pub enum GrowthError {
         /// The kind of the larger network.
         to: &'static str,
     },
-    /// A layer would be left out.
-    #[error("a network can only grow, and its layer `{0}` would be left out")]
+    /// A layer would be missing.
+    #[error("a network can only grow, and its layer `{0}` would be missing")]
     LeftOut(String),
     /// A layer would have less outputs or neighbours.
     #[error("a network can only grow, and its layer `{layer}` would have {to} {what}, not {from}")]
@@ -39,11 +39,11 @@ pub enum GrowthError {
         /// The number that is wanted.
         to: usize,
     },
-    /// A layer would read something else than it was trained on.
-    #[error("its layer `{0}` would read something else")]
+    /// A layer would have other inputs than it was trained on.
+    #[error("its layer `{0}` would have other inputs")]
     Reads(String),
     /// An output would be computed in another way.
-    #[error("its {0} head would be another one")]
+    #[error("its {0} head would differ")]
     Head(&'static str),
     /// One of the networks cannot be built, or the weights are not its own.
     #[error(transparent)]

@@ -218,11 +218,11 @@ fn shared_heads_go_from_board_to_board() {
         let weights = Weights::random(&network.layout(&small).unwrap(), 1);
         grow((network, &small), &weights, (network, to), 5).unwrap_err().to_string()
     };
-    assert_eq!(refused(&graph(1, 9, 1), &large), "its layer `policy` would read something else");
-    assert_eq!(refused(&mlp(1, 9), &large), "its layer `stem` would read something else");
+    assert_eq!(refused(&graph(1, 9, 1), &large), "its layer `policy` would have other inputs");
+    assert_eq!(refused(&mlp(1, 9), &large), "its layer `stem` would have other inputs");
     let mut other = large.clone();
     other.board.directions.push(other.board.directions[0].clone());
-    assert_eq!(refused(&shared(1, 9), &other), "its layer `blocks.0.first` would read something else");
+    assert_eq!(refused(&shared(1, 9), &other), "its layer `blocks.0.first` would have other inputs");
 }
 
 #[test]
@@ -230,20 +230,20 @@ fn what_cannot_grow_is_refused_in_one_line() {
     let refused = |from: &NetworkConfig, to: &NetworkConfig| grown(from, to, 5).unwrap_err().to_string();
     let expected = "a network can only grow, and its layer `stem` would have 16 outputs, not 24";
     assert_eq!(refused(&mlp(2, 24), &mlp(3, 16)), expected);
-    let expected = "a network can only grow, and its layer `blocks.1.first` would be left out";
+    let expected = "a network can only grow, and its layer `blocks.1.first` would be missing";
     assert_eq!(refused(&graph(2, 8, 1), &graph(1, 9, 1)), expected);
     let expected = "a network can only grow, and its layer `blocks.0.first` would have 3 neighbours, not 6";
     assert_eq!(refused(&graph(1, 8, 2), &graph(1, 8, 1)), expected);
     assert_eq!(refused(&mlp(2, 24), &graph(2, 24, 1)), "a residual_mlp cannot become a residual_graph");
     // Gates are never 1.
-    let expected = "its layer `blocks.1.first` would read something else";
+    let expected = "its layer `blocks.1.first` would have other inputs";
     assert_eq!(refused(&conv(2, 8, false, 0), &conv(2, 8, false, 2)), expected);
     let square =
         ResidualGraph { blocks: 1, channels: 8, reach: 1, neighbourhood: Neighbourhood::Square, ..Default::default() }
             .into();
-    assert_eq!(refused(&graph(1, 8, 1), &square), "its layer `blocks.0.first` would read something else");
+    assert_eq!(refused(&graph(1, 8, 1), &square), "its layer `blocks.0.first` would have other inputs");
     let mean = Own { channels: 9, across: 5, observed: 8, mean: true }.into();
-    assert_eq!(refused(&own(9, 5, 8), &mean), "its layer `policy` would read something else");
+    assert_eq!(refused(&own(9, 5, 8), &mean), "its layer `policy` would have other inputs");
 
     let other = |change: fn(&mut Shape)| {
         let mut other = shape();
@@ -251,12 +251,12 @@ fn what_cannot_grow_is_refused_in_one_line() {
         let from = graph(1, 8, 1);
         grow((&from, &shape()), &weights(&from), (&from, &other), 5).unwrap_err().to_string()
     };
-    assert_eq!(other(|shape| shape.board.directions.swap(0, 1)), "its layer `policy` would read something else");
-    assert_eq!(other(|shape| shape.inputs += 1), "its layer `stem` would read something else");
+    assert_eq!(other(|shape| shape.board.directions.swap(0, 1)), "its layer `policy` would have other inputs");
+    assert_eq!(other(|shape| shape.inputs += 1), "its layer `stem` would have other inputs");
     let mut more = shape();
     more.actions += 1;
     let actions = grow((&mlp(1, 8), &shape()), &weights(&mlp(1, 8)), (&mlp(1, 8), &more), 5).unwrap_err();
-    assert_eq!(actions.to_string(), "its policy head would be another one");
+    assert_eq!(actions.to_string(), "its policy head would differ");
     let foreign = grow((&mlp(1, 8), &shape()), &weights(&mlp(1, 9)), (&mlp(1, 9), &shape()), 5).unwrap_err();
     assert_eq!(foreign.to_string(), "tensor `stem.weight` has shape [23, 9], not [23, 8]");
 }

@@ -88,7 +88,7 @@ fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
         Ok(Query::Analyse(tasks)) => {
             let id = tasks.first().map(|task| task.id.clone()).unwrap_or_default();
             if !queue.put(tasks) {
-                output.json(&Fault::of_query(&id, "too many positions wait; ask again later").answer());
+                output.json(&Fault::of_query(&id, "too many positions are waiting; try again later").answer());
             }
         }
         Ok(Query::Terminate { query, id, turns }) => {

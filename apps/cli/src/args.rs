@@ -193,7 +193,7 @@ pub(crate) struct SavedGameArgs {
     /// game in each line
     #[arg(long, value_name = "FILE", conflicts_with = "position")]
     from: Option<PathBuf>,
-    /// Which game of a file with several. A match's games have their own numbers, others count from 0
+    /// Number of the game in a file with several: as in the match, otherwise from 0
     #[arg(long, value_name = "N", requires = "from")]
     number: Option<usize>,
     /// Take the position after this many plies of the saved game [default: the last]

@@ -113,7 +113,7 @@ fn positions_come_from_saved_games() {
 fn a_position_between_two_people_goes_back_ply_by_ply() {
     let (out, _, code) = piped(&["play", "mu_torere"], "0,4\nundo\nundo\nflip\nrules\nmoves\nquit\n");
     assert_eq!(code, Some(0));
-    for line in ["took back 1 move", "there is no move of yours to take back", "Each side has four pieces", "#4 8,4"] {
+    for line in ["took back 1 move", "you have no move to take back", "Each side has four pieces", "#4 8,4"] {
         assert!(out.contains(line), "{line}: {out}");
     }
     let (out, _, _) = piped(&["play", "mu_torere"], "quit\n");
@@ -343,7 +343,7 @@ mod terminal {
         at.exp_string("the move: ").expect("a prompt");
         at.send("0,4\nundo\nundo\nflip\nquit\n").expect("it reads");
         at.flush().expect("it reads");
-        for answer in ["took back 1 move", "there is no move of yours to take back", "left after 0 moves"] {
+        for answer in ["took back 1 move", "you have no move to take back", "left after 0 moves"] {
             at.exp_string(answer).expect(answer);
         }
         at.exp_eof().expect("the end");

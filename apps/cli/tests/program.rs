@@ -280,7 +280,7 @@ fn solve_counts_small_games_and_writes_tables() {
     for line in ["million positions", " with ", " will have ", "midgame-3-3 ", "opening-6 ", "solved in"] {
         assert!(progress.contains(line), "{progress}");
     }
-    assert!(String::from_utf8_lossy(&turnstone(&solve).stderr).contains("is whole"));
+    assert!(String::from_utf8_lossy(&turnstone(&solve).stderr).contains("is complete"));
     // A truncated table is reported and built again.
     let table = Path::new(&tables).join("morris-pieces3.table");
     let whole = fs::read(&table).expect("readable");

@@ -86,7 +86,7 @@ impl Range {
         let except = if reader.0.is_empty() { None } else { Some(reader.array()?) };
         reader.end()?;
         if count == 0 || usize::from(count) > MOST_IN_RANGE || first.checked_add(u32::from(count)).is_none() {
-            return Err(Malformed::new(format!("a range of {count} items from {first} cannot be")));
+            return Err(Malformed::new(format!("a range of {count} items from {first} is not possible")));
         }
         Ok(Self { job, first, count, seats, except })
     }

@@ -182,7 +182,7 @@ fn moment(played: &ReviewedMove, after: &str, line: &Line) -> String {
         Some(Mark::Only) => "the only move that kept the value".to_owned(),
         _ => format!("lost {:.2} of a point, by {}", played.loss, source_words(played)),
     };
-    let heading = if played.mark == Some(Mark::Only) { "On from there" } else { "Better" };
+    let heading = if played.mark == Some(Mark::Only) { "Continuation" } else { "Better" };
     let items: String = line
         .texts
         .iter()

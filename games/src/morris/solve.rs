@@ -18,7 +18,7 @@ pub(super) fn solve(game: &Morris, options: &SolveOptions<'_>, host: &dyn SolveH
     if path.exists() && !options.overwrite {
         match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {
             Ok(table) => {
-                host.note(&format!("{} is whole; --overwrite builds it anew", path.display()));
+                host.note(&format!("{} is complete; --overwrite builds it again", path.display()));
                 return finished(game, &table, &path, host);
             }
             Err(error) => host.note(&error.to_string()),

@@ -56,7 +56,7 @@ impl LearnerState {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The number of steps is beyond any training.
-    #[error("{0} steps of training cannot be: at most {MOST_STEPS} are taken")]
+    #[error("{0} steps of training are too many: at most {MOST_STEPS} are possible")]
     Steps(u64),
     /// A second moment, a mean of squares, is negative.
     #[error("tensor `moment2/{0}` holds a negative number, which no mean of squares is")]

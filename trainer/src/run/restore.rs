@@ -55,7 +55,7 @@ impl Run<'_> {
         if last.devices != now.devices {
             let named = |devices: &str| if devices.is_empty() { "cpu and cpu".to_owned() } else { devices.to_owned() };
             reporter.line(&format!(
-                "self-play and learning were last on {} and continue on {}: from here on the result is this run's own",
+                "self-play and learning were last on {} and continue on {}: from here on the result may differ",
                 named(&last.devices),
                 named(&now.devices)
             ));

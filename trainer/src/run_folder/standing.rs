@@ -82,15 +82,17 @@ impl Standing {
         let Self { iteration, games, positions, window_from, .. } = *self;
         let begun = iteration.saturating_add(1);
         if window_from > begun || begun - window_from > MOST_IN_WINDOW {
-            return Err(format!("a window from iteration {window_from} to {iteration} cannot be"));
+            return Err(format!("a window from iteration {window_from} to {iteration} is not possible"));
         }
         if games.max(positions) > iteration.saturating_mul(MOST_PER_ITERATION) {
-            return Err(format!("{games} games with {positions} positions in {iteration} iterations cannot be"));
+            return Err(format!("{games} games with {positions} positions in {iteration} iterations are not possible"));
         }
         if let Some(GameCounts { games, positions, outcomes, .. }) = self.ahead {
             let decided = outcomes.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
             if games.max(positions) > MOST_PER_ITERATION || games != decided || iteration == u64::MAX {
-                return Err(format!("{games} games with {positions} positions after iteration {iteration} cannot be"));
+                return Err(format!(
+                    "{games} games with {positions} positions after iteration {iteration} are not possible"
+                ));
             }
         }
         if self.best_score.is_some_and(|score| !score.is_finite()) {

@@ -58,7 +58,7 @@ impl Doctor {
         };
         let time = Duration::try_from_secs_f64(self.seconds).context("--seconds")?;
         let Some(diagnosis) = self.diagnosis(config, time, games)? else {
-            print_stderr("the examination was interrupted before its end");
+            print_stderr("the check was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
         if self.json {

@@ -27,7 +27,7 @@ pub(crate) struct Rules {
 impl Rules {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let game = self.game.game(games)?;
-        let Some(sheet) = game.files().sheet else { bail!("{} comes without a sheet of its rules", game.name()) };
+        let Some(sheet) = game.files().sheet else { bail!("{} has no sheet of its rules", game.name()) };
         let sheet = plain(sheet);
         print!("{}", as_called(&terminal_size().map_or(sheet.clone(), |[width, _]| reflowed(&sheet, width))));
         Ok(ExitCode::SUCCESS)

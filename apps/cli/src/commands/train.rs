@@ -305,7 +305,7 @@ fn cluster_of(folder: &RunFolder) -> PathBuf {
 fn remove_received(cluster: &Path, reporter: &Reporter) {
     match fs::remove_dir_all(cluster) {
         Ok(()) => reporter
-            .line("the games that an earlier leader received are removed; its server forgets the rest in three days"),
+            .line("the games that an earlier leader received are removed; its server drops the rest within three days"),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => reporter.warning(&format!("{} is not removed: {error}", cluster.display())),
     }

@@ -119,10 +119,10 @@ fn networks_that_do_not_fit_are_refused() {
     refused(
         from,
         "net.width=8",
-        "its network is a residual MLP, 1 blocks of 16 units, and that of the config a residual MLP, 1 blocks of 8 units: \
+        "its network is a residual MLP, 1 blocks of 16 units, the one of the config a residual MLP, 1 blocks of 8 units: \
          a network can only grow, and its layer `stem` would have 8 outputs, not 16",
     );
-    refused(from, "net.blocks=0", "a network can only grow, and its layer `blocks.0.first` would be left out");
+    refused(from, "net.blocks=0", "a network can only grow, and its layer `blocks.0.first` would be missing");
     refused(from, "net={kind=\"residual_graph\"}", "a residual_mlp cannot become a residual_graph");
     refused(from, "game={name=\"mancala\"}", "it is for the game mu_torere, and the run is for mancala");
     refused(from, "run.from=00000000", "run.from of the config is 00000000");

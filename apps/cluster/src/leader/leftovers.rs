@@ -45,7 +45,7 @@ async fn look(js: &JetStream, own: &str) -> Result<usize> {
         left.remove(run);
         heard += u32::from(run == own);
     }
-    ensure!(heard >= LEAST_HEARD, "the connection was away");
+    ensure!(heard >= LEAST_HEARD, "the connection was interrupted");
     for run in &left {
         remove_run(js, run).await;
     }

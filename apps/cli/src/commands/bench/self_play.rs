@@ -156,7 +156,7 @@ impl Row {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         let numbers = [
             ("positions/s", format!("{:.0}", self.positions_per_second)),
-            ("positions/s and core", format!("{:.0}", self.positions_per_second_and_core)),
+            ("positions/s per core", format!("{:.0}", self.positions_per_second_and_core)),
             ("simulations/s", format!("{:.0}", self.simulations_per_second)),
             ("evaluations/s", format!("{:.0}", self.evaluations_per_second)),
             ("of the bare network's rate", percent(self.of_bare_inference)),

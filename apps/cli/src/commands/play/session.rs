@@ -296,7 +296,7 @@ impl<'a> Session<'a> {
         match command {
             Command::Help => self.screen.say(HELP),
             Command::Moves => self.screen.say(&numbered(self.game, self.state())),
-            Command::Undo => self.screen.say("there is no move of yours to take back"),
+            Command::Undo => self.screen.say("you have no move to take back"),
             Command::Hint => self.hint()?,
             Command::Eval(on) => {
                 self.evaluating = on.unwrap_or(!self.evaluating);
@@ -313,7 +313,7 @@ impl<'a> Session<'a> {
                     let text = terminal_size().map_or(text.clone(), |[width, _]| reflowed(&text, width));
                     self.screen.say(&format!("{text}\n{}", as_called(&more)));
                 }
-                None => self.screen.say(&format!("{} comes without a sheet of its rules", self.game.name())),
+                None => self.screen.say(&format!("{} has no sheet of its rules", self.game.name())),
             },
             Command::Save(file) => match self.save(file.as_deref()) {
                 Ok(file) => {
