@@ -126,7 +126,7 @@ impl<'a> Match<'a> {
     /// `running.stop` was set before the end.
     ///
     /// # Errors
-    /// An agent cannot play at all, or a file cannot be written or belongs to another match.
+    /// An agent cannot play, or a file cannot be written or belongs to another match.
     pub fn play(&self, folder: Option<MatchFolder<'_>>, running: &Running<'_>) -> Result<Option<MatchResult>> {
         let open = |folder: MatchFolder<'_>| Journal::open(folder.path, folder.resume, self.header());
         let (journal, done) = folder.map(open).transpose()?.unzip();

@@ -56,7 +56,7 @@ impl Opening {
 /// drawing ends after a thousand consecutive draws without a new opening.
 ///
 /// # Errors
-/// The book cannot be read or has a fault, the reference cannot play, or there is no opening at all.
+/// The book cannot be read or has a fault, the reference cannot play, or there is no opening.
 pub(crate) fn openings(
     game: &dyn PlayableGame,
     source: &OpeningSource,
@@ -105,7 +105,7 @@ impl FromStr for OpeningSource {
             [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self::Random([least, most])),
             [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
             _ if Path::new(text).is_file() => Ok(Self::Book(text.into())),
-            _ => Err("expected a number of plies, a range such as 2-6, or the file of an opening book".into()),
+            _ => Err("expected a number of plies, a range such as 2-6, or an opening book: no such file".into()),
         }
     }
 }

@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(with("openings", "3").expect("plies").openings(), OpeningSource::Random([3, 3]));
         for (name, text, fault) in [
             ("openings", "6-2", "must rise"),
-            ("openings", "no/book.txt", "not there"),
+            ("openings", "no/book.txt", "no such file"),
             ("games", "0", "games is 0, but must be a whole number from 1 to 1000000"),
             ("games", "many", "games is many, but must be"),
             ("opening_bound", "4294967296", "from 0 to 4294967295"),

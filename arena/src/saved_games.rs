@@ -131,7 +131,7 @@ impl SavedGame {
     }
 }
 
-/// What an object is, by the keys that it has. Nothing of it is kept.
+/// The kind of an object, by its keys. Its values are skipped.
 #[derive(Deserialize)]
 struct Kind {
     turnstone_arena: Option<IgnoredAny>,

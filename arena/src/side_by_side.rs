@@ -79,7 +79,7 @@ impl<'a> SideBySide<'a> {
     /// Begins a game in a free seat; `index` identifies it when it is over.
     ///
     /// # Errors
-    /// An agent cannot play at all.
+    /// An agent cannot play.
     pub(super) fn begin(&mut self, seat: usize, index: usize, plan: &PlannedGame, opening: &Opening) -> Result<()> {
         let mut game = self.referee.begin(plan, opening);
         for (number, side) in plan.agents.into_iter().zip(&mut game.sides) {

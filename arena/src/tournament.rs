@@ -170,7 +170,7 @@ impl<'a> Tournament<'a> {
     /// the schedule. Returns `None` if `running.stop` was set before the end.
     ///
     /// # Errors
-    /// An agent cannot play at all, the journal cannot be written, or `done` belongs to another tournament.
+    /// An agent cannot play, the journal cannot be written, or `done` belongs to another tournament.
     // long because its rounds share the games that are done and their notes
     pub fn play(
         &self,

@@ -124,7 +124,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Does the same for what only asks what a run was: keys that were removed are left out, whatever their value.
+    /// The same for readers of a finished run: removed keys are ignored at any value.
     ///
     /// # Errors
     /// Those of [`Config::read`].

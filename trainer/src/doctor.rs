@@ -52,7 +52,7 @@ impl Diagnosis {
 pub enum Engines {
     /// They are started, to measure the matches against them.
     Start,
-    /// They are not started, and a check says so.
+    /// They are not started, which a check reports.
     LeaveOut,
 }
 

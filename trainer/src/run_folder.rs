@@ -93,7 +93,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Removes what interrupted writes have left in the folders within. Other programs may be writing in the folder
+    /// Removes files that interrupted writes have left in the subfolders. Other programs may be writing in the folder
     /// itself.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ use crate::report::LiveRun;
 use crate::run::{DamagedShards, Players, Run, Setup, confirm_matches};
 use crate::run_folder::RunFolder;
 
-/// Name of the file that says what a folder's sweep is about.
+/// Name of the file that defines the sweep of a folder.
 const DEFINITION: &str = "sweep.toml";
 
 /// The contents of [`DEFINITION`]: whatever changes the runs.
@@ -82,7 +82,7 @@ impl Sweep {
         Ok(Self { program: program.to_owned(), folder: folder.to_owned(), plan, _lock: lock })
     }
 
-    /// Trains what is left to train, and returns how the variants stand, in their order. Returns `None` if `stop` was set;
+    /// Trains the remaining variants, and returns the results of all in their order. Returns `None` if `stop` was set;
     /// the same call continues later.
     ///
     /// # Errors

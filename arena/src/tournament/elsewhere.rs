@@ -39,7 +39,7 @@ impl<'a> Tournament<'a> {
     /// before the end.
     ///
     /// # Errors
-    /// A plan names an agent or an opening that does not exist, or an agent cannot play at all.
+    /// A plan names an agent or an opening that does not exist, or an agent cannot play.
     pub fn play_plans(&self, plans: &[PlannedGame], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
         let known = |plan: &PlannedGame| {
             let [a, b] = plan.agents;

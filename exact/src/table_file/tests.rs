@@ -1,4 +1,4 @@
-//! What is written is read, and nothing else.
+//! Tables are read back as written, and damaged ones are refused.
 
 use std::fs;
 use std::path::Path;

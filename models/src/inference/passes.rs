@@ -1,4 +1,4 @@
-//! A network as passes over a few buffers of numbers and of bytes, whatever its arithmetic.
+//! A network as passes over a few buffers of numbers and of bytes, for any arithmetic.
 
 use std::ops::Range;
 

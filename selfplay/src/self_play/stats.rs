@@ -1,4 +1,4 @@
-//! What an iteration of self-play counts.
+//! Counters of an iteration of self-play.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;

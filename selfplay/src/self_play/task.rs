@@ -1,4 +1,4 @@
-//! What an iteration of self-play is given, and where its games start.
+//! The input of an iteration of self-play, and the positions from which its games start.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;

@@ -236,7 +236,7 @@ impl<G: Game> Running<G> {
         self.search.begin(&rules.game, &options, *simulations, &mut self.rng);
     }
 
-    /// How the game ends at the position that it has come to, by the rules or by what is known of it, if it does.
+    /// How the game ends at the position that it has reached, by the rules or by exact values, if it does.
     fn outcome(&mut self, rules: &GameRules<G>) -> Option<Outcome> {
         let state = self.search.state();
         let ended = rules.game.outcome(state);

@@ -216,7 +216,7 @@ fn find_unreadable(table: &Table, read: impl Fn(Table) -> Option<Fault>) -> Opti
     None
 }
 
-/// A type of Rust, as serde names it, for people.
+/// A Rust type, as serde names it, in words.
 fn in_words(expected: &str) -> String {
     let up_to = |most: u64| format!("a whole number from 0 to {most}");
     match expected {

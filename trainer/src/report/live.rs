@@ -1,4 +1,4 @@
-//! A run as it stands, for pages that follow it while it trains: cheap to read again and again.
+//! The current state of a run, cheap to read repeatedly, for pages that follow it while it trains.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What an iteration leaves behind: TensorBoard events, checkpoints, metrics and the state.
+//! Files written at the end of an iteration: TensorBoard events, checkpoints, metrics and the state.
 
 use anyhow::Result;
 use turnstone_models::CheckpointInfo;

@@ -1,4 +1,4 @@
-//! What a run is given, and the files of its game that it needs.
+//! The input of a run, and the files of its game that it needs.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

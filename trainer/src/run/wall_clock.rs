@@ -1,4 +1,4 @@
-//! Where the wall time of a run goes.
+//! The wall time of a run by stage.
 
 use std::time::{Duration, Instant};
 

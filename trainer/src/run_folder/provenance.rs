@@ -1,4 +1,4 @@
-//! Which program trained in a run folder, with which config, from which network and from which iteration on.
+//! The provenance of a run: programs and configs that trained it, with their first iterations and initial network.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the threads and tasks of a worker share.
+//! State shared by the threads and tasks of a worker.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64};

@@ -1,4 +1,4 @@
-//! The kernel in plain Rust, for all processors, and what the others are tested against.
+//! The kernel in plain Rust, for all processors, and the reference in tests of the others.
 
 use super::super::super::areas::{Area, LANES, of_shape};
 use super::super::super::kernel::Lanes;
