@@ -20,11 +20,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
+use turnstone_agents::Agent;
 use turnstone_env::Spec;
 use turnstone_models::{LearnError, Learner, StepReport};
 
-pub(crate) use self::setup::exact;
 use self::setup::truth;
+pub(crate) use self::setup::{against, exact};
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{MatchMetrics, Metrics, Timing};
@@ -61,6 +62,8 @@ pub struct Run<'a> {
     truth: Option<TruthSet>,
     /// Exact values by which games of self-play end, if the config says so.
     exact: Option<Exact>,
+    /// The agent that self-play is against, if the config names one.
+    against: Option<Arc<Agent>>,
 }
 
 impl<'a> Run<'a> {
@@ -72,7 +75,7 @@ impl<'a> Run<'a> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
         confirm_matches(game, config)?;
-        let (truth, exact) = (truth(game, config)?, exact(game, config)?);
+        let (truth, exact, against) = (truth(game, config)?, exact(game, config)?, against(game, config)?);
         folder.create_dirs()?;
         let mut learner = beginning::new_learner(&setup)?;
         learner.use_threads(config.learn.threads());
@@ -80,7 +83,7 @@ impl<'a> Run<'a> {
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
-        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, exact })
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, exact, against })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -93,7 +96,7 @@ impl<'a> Run<'a> {
             return Self::start(setup);
         }
         confirm_matches(game, config)?;
-        let exact = exact(game, config)?;
+        let (exact, against) = (exact(game, config)?, against(game, config)?);
         let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
         let window = resuming::window(&setup, &mut standing, damaged)?;
@@ -101,7 +104,7 @@ impl<'a> Run<'a> {
         resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());
-        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, exact };
+        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, exact, against };
         run.restore_checkpoints()?;
         Ok(run)
     }

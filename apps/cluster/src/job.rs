@@ -215,7 +215,7 @@ fn task(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> 
     if !samples.iter().all(|number| number.is_finite()) {
         return Err(Malformed::new("it has a sample that is not finite"));
     }
-    Ok(Task { settings, network, weights, samples, exact: None })
+    Ok(Task { settings, network, weights, samples, exact: None, against: None })
 }
 
 fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {

@@ -32,7 +32,7 @@ fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Opt
         &network,
         &weights,
     );
-    play(&game, &task, &Progress::default(), &AtomicBool::new(stop))
+    play(&game, &task, None, &Progress::default(), &AtomicBool::new(stop))
 }
 
 #[test]

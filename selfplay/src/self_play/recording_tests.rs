@@ -50,7 +50,7 @@ fn played<G: Game>(
 /// Plays games of a task on this thread with an evaluator in place of its network.
 fn played_task<G: Game>(game: &G, task: &Task, games: usize, evaluator: &mut impl Evaluator<G>) -> Part {
     let progress = Progress::default();
-    let rules = Arc::new(GameRules::of_task(game, task));
+    let rules = Arc::new(GameRules::of_task(game, task, None));
     let worker = Worker::new(rules, 0..games, task.settings.self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
@@ -358,9 +358,10 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             &network,
             &weights,
         );
-        let games =
-            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
-        assert!(play(&game, &task, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
+        let games = play(&game, &task, None, &Progress::default(), &AtomicBool::new(false))
+            .expect("sound")
+            .expect("not stopped");
+        assert!(play(&game, &task, None, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
         games
     };
     let (one, three) = (games(1, 4, 7), games(3, 2, 7));

@@ -1,5 +1,6 @@
 //! Measures the speed of self-play, learner steps and matches on this machine by running each for a limited time.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -12,7 +13,7 @@ use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
 use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::run::exact;
+use crate::run::{against, exact};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
@@ -118,7 +119,8 @@ fn play(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let untrained = Untrained { game, config, learner, exact: exact(game, config)?, stop };
+    let untrained =
+        Untrained { game, config, learner, exact: exact(game, config)?, against: against(game, config)?, stop };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
     warm_up(game, config, learner)?;
@@ -155,6 +157,7 @@ struct Untrained<'a> {
     config: &'a Config,
     learner: &'a Learner,
     exact: Option<Exact>,
+    against: Option<Arc<Agent>>,
     stop: &'a AtomicBool,
 }
 
@@ -163,7 +166,8 @@ impl Untrained<'_> {
         let Config { search, self_play, net, seed, .. } = self.config;
         let self_play = SelfPlayConfig { games_per_iteration, ..self_play.clone() };
         let settings = GameSettings { simulations, ..GameSettings::new(search, &self_play, *seed, iteration) };
-        Task { exact: self.exact.clone(), ..Task::new(settings, net, self.learner.averaged()) }
+        let (exact, against) = (self.exact.clone(), self.against.clone());
+        Task { exact, against, ..Task::new(settings, net, self.learner.averaged()) }
     }
 
     /// Plays a few whole games with the run's number of simulations or, if they do not end in time, with few; then it returns
