@@ -451,7 +451,7 @@ export async function people({ test, open, play, state, settled, picture, access
       const same = [];
       while (walker.nextNode()) {
         const { parentElement, textContent } = walker.currentNode;
-        const own = !parentElement.closest('#how-text, .drawing, #position, h1, nav, option[lang], kbd, #announcer, script');
+        const own = !parentElement.closest('#how-text, .drawing, #position, h1, option[lang], kbd, #announcer, script');
         if (own && /[A-Za-z]{4,}/.test(textContent) && before.includes(textContent.trim())) same.push(textContent.trim());
       }
       return same;
@@ -483,6 +483,19 @@ export async function people({ test, open, play, state, settled, picture, access
       const [english, german] = words;
       assert.equal(german.length, english.length);
       assert.deepEqual(german.filter((text) => /[A-Za-z]{4,}/.test(text) && english.includes(text)), [], game);
+    }
+  });
+
+  await test('an agent of the address whose file is missing is named, in the language of the page', async () => {
+    for (const [lang, words] of [['en', /agent of the address cannot be used: the file .*none\.safetensors cannot be loaded \(404\)/], ['de', /die Datei .*none\.safetensors lässt sich nicht laden \(404\)/]]) {
+      // The browser writes the missing file to its console.
+      const page = await browser().context.newPage();
+      await page.goto(`${base()}/?lang=${lang}&agent=agents/none.safetensors`);
+      await page.waitForSelector('body[data-ready]');
+      assert.match(await page.textContent('#fault'), words);
+      assert.deepEqual([(await state(page)).game, await page.inputValue('#kind1')], ['mancala', 'level']);
+      await play(page, (legal) => legal[0]);
+      await page.close();
     }
   });
 

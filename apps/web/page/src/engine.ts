@@ -1,5 +1,6 @@
 // A worker seen from the page: requests as promises, and a stop that takes effect at once.
 
+import { t } from './texts.js';
 import type {
   ActionReport, AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Rules,
 } from './types.js';
@@ -16,7 +17,7 @@ export function networkFile(url: string): Promise<Uint8Array> {
   let file = files.get(url);
   if (!file) {
     file = fetch(url).then(async (response) => {
-      if (!response.ok) throw new Error(`the agent's file ${url} cannot be loaded (${response.status})`);
+      if (!response.ok) throw new Error(t.fileMissing(url, response.status));
       return new Uint8Array(await response.arrayBuffer());
     });
     file.catch(() => files.delete(url));
@@ -133,7 +134,7 @@ export class Engine {
         this.listeners.clear();
         this.worker?.terminate();
         this.worker = null;
-        for (const one of waiting) one.fault(new Error(event.message || 'the search failed'));
+        for (const one of waiting) one.fault(new Error(event.message || t.searchFailed));
       };
       this.worker.postMessage({ kind: 'module', module: this.module } satisfies Request);
     }

@@ -1,12 +1,13 @@
 // The rules of the game on the board, in the page's own instance of the module: answers come at once.
 
 import init, { Searcher, Table } from '../../generated/turnstone_web.js';
+import { t } from './texts.js';
 import type { Board, Rules, View } from './types.js';
 
 /** Compiles the module and starts the page's instance of it. */
 export async function load(): Promise<WebAssembly.Module> {
   const response = await fetch(new URL('turnstone.wasm', document.baseURI));
-  if (!response.ok) throw new Error(`turnstone.wasm cannot be loaded (${response.status})`);
+  if (!response.ok) throw new Error(t.fileMissing('turnstone.wasm', response.status));
   // Some servers of static files do not know the type.
   const module = response.headers.get('content-type')?.startsWith('application/wasm')
     ? await WebAssembly.compileStreaming(response)

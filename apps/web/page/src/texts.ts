@@ -28,6 +28,8 @@ export function preferred(chosen: string | null): string {
 export async function speak(code: string): Promise<void> {
   t = (await LANGUAGES[code]?.texts().catch(() => en)) ?? en;
   document.documentElement.lang = code;
+  // The server has put this link there.
+  for (const link of document.querySelectorAll('nav a[href="runs"]')) link.textContent = t.html.runs;
   const text = (key: string | undefined): string => (t.html as Record<string, string>)[key ?? ''] ?? '';
   for (const one of document.querySelectorAll<HTMLElement>('[data-t]')) one.textContent = text(one.dataset['t']);
   for (const one of document.querySelectorAll<HTMLElement>('[data-t-label]')) one.setAttribute('aria-label', text(one.dataset['tLabel']));

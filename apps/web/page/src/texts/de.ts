@@ -14,6 +14,7 @@ export const de: Texts = {
   html: {
     skip: 'Zum Brett',
     pages: 'Seiten',
+    runs: 'Trainingsläufe',
     game: 'Spiel',
     newGame: 'Neues Spiel',
     language: 'Sprache',
@@ -181,6 +182,8 @@ export const de: Texts = {
     elsewhere: 'er liegt nicht auf dem Server der Seite',
     agent: (fault) => `Der Computer der Adresse kann nicht spielen: ${fault}.`,
   },
+  fileMissing: (name, status) => `die Datei ${name} lässt sich nicht laden (${status})`,
+  searchFailed: 'die Suche ist gescheitert',
   cannotStart: (fault) => `die Seite kann nicht starten: ${fault}`,
   count: (at, all) => `${at} von ${all}`,
   none: 'keine',

@@ -12,6 +12,7 @@ export const en = {
   html: {
     skip: 'Skip to the board',
     pages: 'Pages',
+    runs: 'Training runs',
     game: 'Game',
     newGame: 'New game',
     language: 'Language',
@@ -162,6 +163,8 @@ export const en = {
     elsewhere: 'it is not on the same server as the page',
     agent: (fault: string) => `The agent of the address cannot be used: ${fault}.`,
   },
+  fileMissing: (name: string, status: number) => `the file ${name} cannot be loaded (${status})`,
+  searchFailed: 'the search failed',
   cannotStart: (fault: string) => `the page cannot start: ${fault}`,
   count: (at: number, all: number) => `${at} of ${all}`,
   none: 'none',
