@@ -55,21 +55,10 @@ impl<'a> BatchMaker<'a> {
             self.legal[image] = true;
             self.policy[image] = share;
         }
-        soften(&mut self.policy, self.config.policy_temperature);
         let value = value_target(position, self.config.root_value_share);
         let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value };
         self.batch.push(example).expect("positions of self-play are sound examples");
     }
-}
-
-/// Raises probabilities to the power 1/temperature, and scales them to sum 1. Zeros remain.
-fn soften(policy: &mut [f32], temperature: f32) {
-    if temperature == 1.0 {
-        return;
-    }
-    policy.iter_mut().for_each(|share| *share = share.powf(1.0 / temperature));
-    let sum: f32 = policy.iter().sum();
-    policy.iter_mut().for_each(|share| *share /= sum);
 }
 
 /// Value target: probabilities of win, draw and loss for the mover, `(1 - root_share)` times the game's result plus
@@ -127,17 +116,6 @@ mod tests {
         assert_eq!(value_target(&position(Side::Second, 0), 0.0), [0.0, 1.0, 0.0]);
         let [win, draw, loss] = value_target(&position(Side::Second, -1), 1.0);
         assert!((win - 0.15).abs() < 1e-6 && (draw - 0.2).abs() < 1e-6 && (loss - 0.65).abs() < 1e-6);
-    }
-
-    #[test]
-    fn the_policy_target_is_softened() {
-        let mut policy = [0.0, 0.64, 0.36, 0.0];
-        soften(&mut policy, 1.0);
-        assert_eq!(policy, [0.0, 0.64, 0.36, 0.0]);
-        soften(&mut policy, 2.0);
-        assert_eq!(policy.map(|share| (1e4 * share).round() / 1e4), [0.0, 0.5714, 0.4286, 0.0], "0.8 and 0.6, of 1.4");
-        soften(&mut policy, 0.5);
-        assert_eq!(policy.map(|share| (1e4 * share).round() / 1e4), [0.0, 0.64, 0.36, 0.0]);
     }
 
     #[test]

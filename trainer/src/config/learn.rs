@@ -32,9 +32,6 @@ section! {
         pub max_window: usize = 400_000;
         /// Share of the search's root value in the value target, 0 to 1. The rest is the game's result.
         pub root_value_share: f32 = 0.5, 0.0..=1.0;
-        /// Temperature of the policy target: the search's shares are raised to the power 1/temperature. Above 1 it is flatter than
-        /// the search.
-        pub policy_temperature: f32 = 1.0, 0.1..=10.0;
         /// Whether games end at positions whose exact value is known, and these values are learned as results.
         pub exact: bool = false;
         /// Folder of the tables that `exact` reads.

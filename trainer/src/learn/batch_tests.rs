@@ -192,19 +192,3 @@ fn steps_follow_the_positions() {
     let config = LearnConfig { batch: 100, samples_per_position: 2.5, ..LearnConfig::default() };
     assert_eq!([0, 39, 40, 79, 80, 1000].map(|positions| steps_due(&config, positions)), [0, 0, 1, 1, 2, 25]);
 }
-
-#[test]
-fn a_row_has_the_policy_of_the_config_s_temperature() {
-    let game = MuTorere::default();
-    let (spec, mut legal) = (game.spec(), ActionList::new());
-    let config = LearnConfig { policy_temperature: 2.0, augment: false, ..LearnConfig::default() };
-    let mut maker = BatchMaker::new(&spec, &config);
-    let (states, shard, _) = random_game(&game, &mut stream(1, Purpose::SelfPlay, [0, 0]));
-    maker.push(&shard.position(0), 0);
-    game.legal(&states[0], &mut legal);
-    let roots: f32 = legal.iter().map(|&action| share(action, &legal).sqrt()).sum();
-    for &action in &legal {
-        let found = maker.batch.policy()[spec.policy_index(game.mover(&states[0]), action)];
-        assert!((found - share(action, &legal).sqrt() / roots).abs() < 1e-6, "{found}");
-    }
-}
