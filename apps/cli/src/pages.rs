@@ -64,11 +64,11 @@ fn commands(text: &str) -> Vec<Vec<String>> {
 /// found from any folder.
 fn arguments(words: &[String]) -> Option<Vec<OsString>> {
     let is_setting =
-        |word: &&String| word.split_once('=').is_some_and(|(name, _)| name.chars().all(char::is_uppercase));
+        |word: &&String| word.split_once('=').is_some_and(|(name, _)| name.chars().all(char::is_alphanumeric));
     let settings = words.iter().take_while(is_setting).count();
     let (program, rest) = words[settings..].split_first()?;
     let rest = match program.rsplit('/').next()? {
-        "turnstone" | "own_game" => rest,
+        "turnstone" | "own_game" | "$own" => rest,
         "cargo" if rest.first()? == "run" && !rest.iter().any(|word| ["-p", "--example"].contains(&&**word)) => {
             &rest[rest.iter().position(|word| word == "--")? + 1..]
         }
@@ -137,9 +137,9 @@ fn commands_of_the_documentation_parse() {
 /// The options that tables and sentences name are options of some command, or of another program.
 #[test]
 fn options_of_the_documentation_exist() {
-    // Of the scripts that the pages of measurements name.
+    // Of scripts.
     let mut known: BTreeSet<String> =
-        ["--alpha-zero", "--wheel", "--mebibytes", "--precision"].map(str::to_owned).into();
+        ["--alpha-zero", "--wheel", "--mebibytes", "--precision", "--with-agents"].map(str::to_owned).into();
     let mut files = Vec::new();
     pages(&root().join("docs"), &mut files);
     // A program without clusters does not know their options.
@@ -171,6 +171,8 @@ fn words_are_read_as_a_shell_reads_them() {
     assert!(read.iter().map(|words| words.iter().map(String::as_str).collect::<Vec<_>>()).eq(expected), "{read:?}");
     let parsed = |text: &str| arguments(&commands(text)[0]).map(|arguments| arguments.len());
     assert_eq!(parsed("A=1 target/release/turnstone games"), Some(2));
+    assert_eq!(parsed("own=target/release/own_game"), None);
+    assert_eq!(parsed("$own games"), Some(2));
     assert_eq!(parsed("cargo run --release -- games --json"), Some(3));
     assert_eq!(
         (parsed("cargo run -p xtask -- map"), parsed("cargo test"), parsed("cp turnstone a")),
