@@ -1,6 +1,6 @@
 //! Games of the network against an agent that does not learn: who has which side, and what is recorded of its moves.
 
-use turnstone_agents::{Player, PlayerFault, SearchKind, SearchRequest};
+use turnstone_agents::{Player, PlayerFault, SearchRequest};
 use turnstone_base::streams::Stream;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
@@ -8,8 +8,9 @@ use turnstone_env::{Action, ActionList, AnyState, Side};
 use turnstone_models::{NetworkConfig, ResidualMlp, Weights};
 use turnstone_search::{Evaluation, Uniform};
 
+use super::recording_tests::{plain_search, plain_self_play, played_task};
 use super::*;
-use crate::config::{SearchConfig, SelfPlayConfig};
+use crate::config::SelfPlayConfig;
 
 /// Plays the first or the last of the legal actions, and knows the game only from its start.
 struct Stubborn<G: Game> {
@@ -37,23 +38,14 @@ fn pick<G: Game>(game: &G, state: &G::State, is_last: bool) -> Action {
 
 /// Plays games against a stubborn agent, each from the start, always with the best action of the search.
 fn played<G: Game>(game: &G, is_last: bool, games: usize, at_once: usize) -> Vec<FinishedGame> {
-    let search = SearchConfig { noise_fraction: 0.0, forced_playouts: 0.0, ..SearchKind::Puct.into() };
-    let self_play = SelfPlayConfig {
-        concurrent_games: at_once,
-        opening_plies: 0,
-        temperature: 0.0,
-        final_temperature: 0.0,
-        ..SelfPlayConfig::default()
-    };
-    let settings = GameSettings { simulations: 40, ..GameSettings::new(&search, &self_play, 3, 1) };
+    let self_play = SelfPlayConfig { concurrent_games: at_once, ..plain_self_play() };
+    let settings = GameSettings { simulations: 40, ..GameSettings::new(&plain_search(), &self_play, 3, 1) };
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let task = Task::new(settings, &network, &Weights::random(&[], 1));
     let of_worker = game.clone();
     let against: MakePlayer =
         Arc::new(move || Box::new(Stubborn { game: of_worker.clone(), is_last, knows: false }) as Box<dyn Player>);
-    let rules = Arc::new(GameRules::of_task(game, &task, Some(against)));
-    let worker = Worker::new(rules, 0..games, at_once);
-    let mut part = worker.run(&mut Uniform, &Progress::default(), &AtomicBool::new(false)).expect("not stopped");
+    let mut part = played_task(game, &task, Some(against), games, &mut Uniform);
     part.games.sort_by_key(|game| game.number);
     part.games
 }

@@ -15,12 +15,12 @@ use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// PUCT without noise and forced playouts: one game follows from the evaluator alone, but for the temperature.
-fn plain_search() -> SearchConfig {
+pub(super) fn plain_search() -> SearchConfig {
     SearchConfig { noise_fraction: 0.0, forced_playouts: 0.0, ..SearchKind::Puct.into() }
 }
 
 /// One game after another, from the start, always the best action.
-fn plain_self_play() -> SelfPlayConfig {
+pub(super) fn plain_self_play() -> SelfPlayConfig {
     SelfPlayConfig {
         concurrent_games: 1,
         cached_positions: 0,
@@ -44,13 +44,19 @@ fn played<G: Game>(
     let weights = Weights::random(&[], 1);
     let task =
         Task::new(GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) }, &network, &weights);
-    played_task(game, &task, games, evaluator)
+    played_task(game, &task, None, games, evaluator)
 }
 
 /// Plays games of a task on this thread with an evaluator in place of its network.
-fn played_task<G: Game>(game: &G, task: &Task, games: usize, evaluator: &mut impl Evaluator<G>) -> Part {
+pub(super) fn played_task<G: Game>(
+    game: &G,
+    task: &Task,
+    against: Option<MakePlayer>,
+    games: usize,
+    evaluator: &mut impl Evaluator<G>,
+) -> Part {
     let progress = Progress::default();
-    let rules = Arc::new(GameRules::of_task(game, task, None));
+    let rules = Arc::new(GameRules::of_task(game, task, against));
     let worker = Worker::new(rules, 0..games, task.settings.self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
@@ -119,7 +125,7 @@ fn games_end_by_exact_values() {
         let values = Arc::new(Beyond { toy: toy.clone(), unknown });
         let task =
             Task { exact: Some(Exact { values, plies }), ..Task::new(settings, &network, &Weights::random(&[], 1)) };
-        let mut part = played_task(&toy, &task, 1, &mut Left);
+        let mut part = played_task(&toy, &task, None, 1, &mut Left);
         let game = part.games.pop().expect("one game was asked for");
         let results = (0..game.positions.len()).map(|i| {
             let position = game.positions.position(i);
