@@ -102,6 +102,7 @@ fn grouped(added: &[Added]) -> Vec<(&str, Vec<&str>)> {
 mod tests {
     use super::*;
     use crate::cli::definition;
+    use crate::pages::commands;
     use crate::program::Program;
 
     #[test]
@@ -114,12 +115,7 @@ mod tests {
             let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  turnstone ")).collect();
             assert!(examples.len() >= 2, "`{}` has no two examples: {help}", command.get_name());
             for line in examples {
-                let line = line.split(['>', '<', '|']).next().expect("a command line").replace("~/", "/home/");
-                // Quoted arguments are the odd parts.
-                let words = line.split('"').enumerate().flat_map(|(i, part)| match i % 2 {
-                    0 => part.split_whitespace().map(str::to_owned).collect::<Vec<_>>(),
-                    _ => vec![part.to_owned()],
-                });
+                let words = commands(&line.replace("~/", "/home/")).swap_remove(0);
                 let parsed = definition(&added).try_get_matches_from(words);
                 assert!(parsed.is_ok(), "{line}: {}", parsed.err().map(|e| e.to_string()).unwrap_or_default());
             }

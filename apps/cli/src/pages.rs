@@ -29,7 +29,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// The words of each command of a text for a shell: quoted parts are words, comments and redirections are omitted.
-fn commands(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn commands(text: &str) -> Vec<Vec<String>> {
     let (mut all, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let (mut quote, mut is_target) = (None, false);
     let text = text.replace("\\\n", " ");
