@@ -91,7 +91,7 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
 
 /// What makes players of the agent that a task's games are played against.
 fn opponent<K: Playable>(game: &Erased<K::Game, K>, task: &Task) -> Option<MakePlayer> {
-    let (agent, game) = (Arc::clone(task.against.as_ref()?), game.clone());
+    let (agent, game) = (Arc::clone(task.extras.against.as_ref()?), game.clone());
     Some(Arc::new(move || PlayableGame::player(&game, &agent).expect("the agent has been checked to be a frozen one")))
 }
 

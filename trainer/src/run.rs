@@ -20,12 +20,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use turnstone_agents::Agent;
 use turnstone_env::Spec;
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use self::setup::truth;
-pub(crate) use self::setup::{against, exact};
+pub(crate) use self::setup::extras;
+use self::setup::{confirm, truth};
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{MatchMetrics, Metrics, Timing};
@@ -33,7 +32,7 @@ use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::TruthSet;
 use turnstone_selfplay::replay::{Shard, Window, window_size};
-use turnstone_selfplay::{Exact, SelfPlayStats};
+use turnstone_selfplay::{Extras, SelfPlayStats};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,10 +59,8 @@ pub struct Run<'a> {
     ahead: Option<Shard>,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
-    /// Exact values by which games of self-play end, if the config says so.
-    exact: Option<Exact>,
-    /// The agent that self-play is against, if the config names one.
-    against: Option<Arc<Agent>>,
+    /// What self-play uses besides the network.
+    extras: Extras,
 }
 
 impl<'a> Run<'a> {
@@ -74,8 +71,7 @@ impl<'a> Run<'a> {
     pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        confirm_matches(game, config)?;
-        let (truth, exact, against) = (truth(game, config)?, exact(game, config)?, against(game, config)?);
+        let (extras, truth) = (confirm(game, config)?, truth(game, config)?);
         folder.create_dirs()?;
         let mut learner = beginning::new_learner(&setup)?;
         learner.use_threads(config.learn.threads());
@@ -83,7 +79,7 @@ impl<'a> Run<'a> {
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
-        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, exact, against })
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, extras })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -95,8 +91,7 @@ impl<'a> Run<'a> {
         if folder.is_unstarted() {
             return Self::start(setup);
         }
-        confirm_matches(game, config)?;
-        let (exact, against) = (exact(game, config)?, against(game, config)?);
+        let extras = confirm(game, config)?;
         let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
         let window = resuming::window(&setup, &mut standing, damaged)?;
@@ -104,7 +99,7 @@ impl<'a> Run<'a> {
         resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());
-        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, exact, against };
+        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, extras };
         run.restore_checkpoints()?;
         Ok(run)
     }

@@ -26,10 +26,10 @@ impl SelfPlayer for Leader {
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
-        if task.exact.is_some() {
+        if task.extras.exact.is_some() {
             return Err("learn.exact: workers of a cluster have no tables, so such a run trains without one".into());
         }
-        if task.against.is_some() {
+        if task.extras.against.is_some() {
             return Err(
                 "self_play.against: workers of a cluster do not have that agent, so such a run trains without one"
                     .into(),

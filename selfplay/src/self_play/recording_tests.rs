@@ -123,8 +123,10 @@ fn games_end_by_exact_values() {
         let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
         let settings = GameSettings { simulations: 1, ..GameSettings::new(&plain_search(), &plain_self_play(), 3, 1) };
         let values = Arc::new(Beyond { toy: toy.clone(), unknown });
-        let task =
-            Task { exact: Some(Exact { values, plies }), ..Task::new(settings, &network, &Weights::random(&[], 1)) };
+        let task = Task {
+            extras: Extras { exact: Some(Exact { values, plies }), against: None },
+            ..Task::new(settings, &network, &Weights::random(&[], 1))
+        };
         let mut part = played_task(&toy, &task, None, 1, &mut Left);
         let game = part.games.pop().expect("one game was asked for");
         let results = (0..game.positions.len()).map(|i| {

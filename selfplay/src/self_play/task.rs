@@ -48,6 +48,13 @@ pub struct Task {
     /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
     /// are none, positions of random games.
     pub samples: Vec<f32>,
+    /// What the games use besides the network.
+    pub extras: Extras,
+}
+
+/// What games of self-play use besides the network. Workers of a cluster do not have it.
+#[derive(Clone, Default, Debug)]
+pub struct Extras {
     /// Exact values by which games end, if they do.
     pub exact: Option<Exact>,
     /// The agent that plays one side of every game, if the network does not play both.
@@ -63,8 +70,7 @@ impl Task {
             network: network.clone(),
             weights: weights.clone(),
             samples: Vec::new(),
-            exact: None,
-            against: None,
+            extras: Extras::default(),
         }
     }
 }
@@ -106,7 +112,7 @@ impl<G: Game> GameRules<G> {
 
     /// The rules of a task's games, in which the players of `against` have one side.
     pub(super) fn of_task(game: &G, task: &Task, against: Option<MakePlayer>) -> Self {
-        Self { exact: task.exact.clone(), against, ..Self::new(game, &task.settings) }
+        Self { exact: task.extras.exact.clone(), against, ..Self::new(game, &task.settings) }
     }
 
     /// The exact value of a position for the first side, where it is known and games end by it.

@@ -1,6 +1,5 @@
 //! Measures the speed of self-play, learner steps and matches on this machine by running each for a limited time.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -13,13 +12,13 @@ use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
 use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::run::{against, exact};
+use crate::run::extras;
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
-use turnstone_selfplay::{Exact, GameSettings, Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{Extras, GameSettings, Progress, SelfPlayGames, Task};
 
 /// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
@@ -119,8 +118,7 @@ fn play(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let untrained =
-        Untrained { game, config, learner, exact: exact(game, config)?, against: against(game, config)?, stop };
+    let untrained = Untrained { game, config, learner, extras: extras(game, config)?, stop };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
     warm_up(game, config, learner)?;
@@ -156,8 +154,7 @@ struct Untrained<'a> {
     game: &'a dyn TrainableGame,
     config: &'a Config,
     learner: &'a Learner,
-    exact: Option<Exact>,
-    against: Option<Arc<Agent>>,
+    extras: Extras,
     stop: &'a AtomicBool,
 }
 
@@ -166,8 +163,7 @@ impl Untrained<'_> {
         let Config { search, self_play, net, seed, .. } = self.config;
         let self_play = SelfPlayConfig { games_per_iteration, ..self_play.clone() };
         let settings = GameSettings { simulations, ..GameSettings::new(search, &self_play, *seed, iteration) };
-        let (exact, against) = (self.exact.clone(), self.against.clone());
-        Task { exact, against, ..Task::new(settings, net, self.learner.averaged()) }
+        Task { extras: self.extras.clone(), ..Task::new(settings, net, self.learner.averaged()) }
     }
 
     /// Plays a few whole games with the run's number of simulations or, if they do not end in time, with few; then it returns

@@ -50,8 +50,8 @@ impl<'a> Run<'a> {
             if self_play.precision.is_quantised() { self.window.spread(CALIBRATION_POSITIONS) } else { vec![] };
         let simulations = search.simulations_at(run.progress(iteration));
         let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, *seed, iteration) };
-        let (exact, against) = (self.exact.clone(), self.against.clone());
-        Task { samples, exact, against, ..Task::new(settings, net, self.learner.averaged()) }
+        let extras = self.extras.clone();
+        Task { samples, extras, ..Task::new(settings, net, self.learner.averaged()) }
     }
 }
 

@@ -13,7 +13,7 @@ use turnstone_agents::{Agent, AgentSpec, AtOnce, Effort, LoadedNetwork, SolveLim
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_arena::{Ladder, Remote};
 use turnstone_models::Learner;
-use turnstone_selfplay::{Exact, SelfPlayer, ThisMachine, TrainableGame};
+use turnstone_selfplay::{Exact, Extras, SelfPlayer, ThisMachine, TrainableGame};
 
 /// Everything a run needs.
 #[derive(Clone, Copy)]
@@ -58,29 +58,42 @@ impl Default for Players<'_> {
 }
 
 /// Checks, before a run begins or continues, what it needs: that its devices can be used, that the exact values that it learns
-/// are there, that the agent that it plays against and every opponent of its matches can be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
+/// are there, that the agent that it plays against and every opponent of its matches can be loaded, and that the game comes with a
+/// ladder if the config uses one. Other programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
 pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+    confirm(game, config).map(drop)
+}
+
+/// [`confirm_matches`], with what self-play uses besides the network.
+pub(super) fn confirm(game: &dyn TrainableGame, config: &Config) -> Result<Extras> {
     config.self_play.device.check().context("self_play.device")?;
     config.learn.device.check().context("learn.device")?;
-    exact(game, config)?;
-    against(game, config)?;
+    let extras = extras(game, config)?;
     for opponent in &config.arena.opponents {
         Agent::load(opponent, game).context("arena.opponents")?;
     }
     if config.arena.ladder_games > 0 {
         Ladder::shipped(game).context("arena.ladder_games")?;
     }
-    Ok(())
+    Ok(extras)
+}
+
+/// Returns what the config asks for besides the network.
+///
+/// # Errors
+/// Some of it is missing.
+pub(crate) fn extras(game: &dyn TrainableGame, config: &Config) -> Result<Extras> {
+    Ok(Extras { exact: exact(game, config)?, against: against(game, config)? })
 }
 
 /// Returns the exact values that the config asks for.
 ///
 /// # Errors
 /// The game has none, or a table is missing or damaged.
-pub(crate) fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<Exact>> {
+fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<Exact>> {
     let learn = &config.learn;
     if !learn.exact {
         return Ok(None);
@@ -96,7 +109,7 @@ pub(crate) fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<
 ///
 /// # Errors
 /// It cannot be loaded, or its moves do not repeat.
-pub(crate) fn against(game: &dyn TrainableGame, config: &Config) -> Result<Option<Arc<Agent>>> {
+fn against(game: &dyn TrainableGame, config: &Config) -> Result<Option<Arc<Agent>>> {
     let Some(spec) = &config.self_play.against else { return Ok(None) };
     let agent = Agent::load(spec, game).context("self_play.against")?;
     let asks_tables = matches!(agent.spec, AgentSpec::Exact(_) | AgentSpec::Az { tables: Some(_), .. });
