@@ -527,13 +527,13 @@ async function tests(runs) {
       assert.deepEqual([await page.inputValue('#game'), await page.inputValue('#kind1')], [game, 'az0']);
       assert.equal(await page.isVisible('#game'), false, 'the page has one game');
       // The first move leaves the turn to the agent, which answers. A later one may be followed by another of the same side.
-      let before = 0;
+      let before = 1;
       await play(page, (legal) => legal.find(({ action }) => action === first));
       for (;;) {
         await page.waitForFunction((before) => {
           const { ply, mover, over, thinking, moving } = document.getElementById('board').dataset;
           return over === 'true' || (Number(ply) > before && mover === '0' && thinking !== 'true' && moving !== 'true');
-        }, Math.max(before, 1));
+        }, before);
         const now = await state(page);
         if (now.over === 'true' || Number(now.ply) >= 6) break;
         before = Number(now.ply);
