@@ -55,7 +55,7 @@ measure grade mancala --agent az:pretrained,sims=200
 measure grade mancala --agent az:pretrained,sims=200 --sample 4000 --seed 77 --tables "$tables"
 measure arena mancala az:pretrained,sims=200 alphabeta:depth=8 --games 1000 --seed 11
 measure arena mancala az:pretrained,sims=100 --ladder
-# Openings that player 1 wins, and openings that player 2 wins (docs/lab/mancala-training.md).
+# Openings that player 1 wins, and openings that player 2 wins (docs/lab/agents.md).
 measure arena mancala az:pretrained,sims=200 alphabeta:depth=12 --openings games/src/mancala/won_openings.txt --games 100
 measure arena mancala az:pretrained,sims=200 alphabeta:depth=12 --openings games/src/mancala/won_openings_of_player_2.txt --games 100
 measure grade morris --agent az:pretrained,sims=200

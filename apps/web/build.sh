@@ -136,7 +136,7 @@ rm -rf "$work/page" "$work/src"
 cd "$work"
 [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error
 if [ $keep = no ]; then
-  # A thirtieth smaller, and no slower: docs/lab/webassembly.md.
+  # A thirtieth smaller, and no slower: docs/lab/page.md.
   npx wasm-opt -O2 --enable-simd --enable-bulk-memory --enable-sign-ext --enable-mutable-globals --enable-reference-types \
     --enable-nontrapping-float-to-int --enable-multivalue generated/turnstone_web_bg.wasm -o generated/turnstone_web_bg.wasm
 fi

@@ -1,5 +1,5 @@
 //! How a search grows with its tree and with the board: simulations per second, bytes, and the time of the network, and of tree
-//! and rules, per simulation, from 100 to 1,000,000 simulations in one tree (docs/lab/growth.md). Networks have random weights
+//! and rules, per simulation, from 100 to 1,000,000 simulations in one tree (docs/lab/search.md). Networks have random weights
 //! and the same shape on every board, and compute in integers; the search is PUCT.
 //!
 //! `cargo run --release -p turnstone-games --example growth -- --threads 1,2 --seconds 20 "konane size=10" mancala`; without

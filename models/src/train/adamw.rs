@@ -1,7 +1,7 @@
 //! AdamW over host tensors.
 //!
 //! The AdamW of burn stores moments under parameter ids that differ from process to process, clips gradients per tensor, and
-//! takes 13 to 60 times as long on the shipped networks (`docs/lab/learner-speed.md`). Here the moments are saved by name and
+//! takes 13 to 60 times as long on the shipped networks (`docs/lab/speed.md`). Here the moments are saved by name and
 //! restored bit for bit, and the norm is clipped over all tensors together.
 
 use crate::weights::Weights;

@@ -1,7 +1,7 @@
 //! An arena that several threads can add to at once: while it is shared it has a fixed capacity, and nothing moves.
 //!
 //! The `unsafe` lets threads write to free slots next to each other without a lock, and adds nothing to the cost of a search
-//! with one thread (docs/lab/search-threads.md).
+//! with one thread (docs/lab/search.md).
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;

@@ -95,7 +95,7 @@ pub struct SearchOptions {
     /// evaluated: one whose result it proves counts as if the game were over there. 0: none.
     ///
     /// The work grows by up to as many positions per simulation, which pays where games are decided by many narrow
-    /// lines at the end (`docs/lab/proof-search.md`).
+    /// lines at the end (`docs/lab/search.md`).
     pub proof_nodes: u32,
     /// Value of a draw for the side to move at the root, from -1 (a loss) to 1 (a win). Selection and choice use it, while
     /// reported values remain expected results. A tree that was built with another value is cleared.

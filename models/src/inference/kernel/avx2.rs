@@ -1,7 +1,7 @@
 //! Tiles for AVX2 with FMA: a strip is two registers, up to 12 of the 16 registers hold sums.
 //!
 //! The `unsafe` buys 2.5 to 3.0 times the evaluations per second of the portable tiles at batches of 8 and more
-//! (docs/lab/inference-speed.md).
+//! (docs/lab/speed.md).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

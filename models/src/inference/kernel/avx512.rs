@@ -1,7 +1,7 @@
 //! Tiles for AVX-512F: a strip is one register, up to 24 of the 32 registers hold sums.
 //!
 //! The `unsafe` buys 1.6 to 1.7 times the evaluations per second of the AVX2 tiles and 4.2 to 4.9 times those of the
-//! portable ones at batches of 8 and more (docs/lab/inference-speed.md).
+//! portable ones at batches of 8 and more (docs/lab/speed.md).
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

@@ -74,7 +74,7 @@ impl Vector for Lanes {
     }
 
     /// Moves the sums to memory: otherwise their later use keeps the compiler from vectorising the loop that adds them up
-    /// (131 k evaluations/s instead of 94 k, see docs/lab/inference-kernel.md).
+    /// (131 k evaluations/s instead of 94 k, see docs/lab/speed.md).
     #[inline(always)]
     fn settle<T>(sums: T) -> T {
         std::hint::black_box(sums)

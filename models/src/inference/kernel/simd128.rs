@@ -2,7 +2,7 @@
 //!
 //! Products and sums are rounded one by one, so that the bits are those of the portable tiles.
 //!
-//! The `unsafe` buys 1.09 to 1.16 times the simulations per second of the portable tiles (docs/lab/webassembly.md).
+//! The `unsafe` buys 1.09 to 1.16 times the simulations per second of the portable tiles (docs/lab/page.md).
 #![allow(unsafe_code)]
 
 use std::arch::wasm32::*;

@@ -1,7 +1,7 @@
 //! The memory of the table of positions: buckets that several threads can use, one at a time.
 //!
 //! The `unsafe` saves a search with one thread the locks, and one with several a lock in every bucket, which would make the
-//! buckets larger (docs/lab/search-threads.md).
+//! buckets larger (docs/lab/search.md).
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;

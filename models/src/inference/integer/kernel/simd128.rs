@@ -3,7 +3,7 @@
 //! A register holds the sums of two outputs in two parts each, four inputs being multiplied at once: half of a strip is four
 //! registers, and four rows of it take 16. Weights are widened to 16 bits as they are read.
 //!
-//! The `unsafe` buys 1.04 to 1.51 times the simulations per second of the tiles for floats (docs/lab/webassembly.md).
+//! The `unsafe` buys 1.04 to 1.51 times the simulations per second of the tiles for floats (docs/lab/page.md).
 #![allow(unsafe_code)]
 
 use std::arch::wasm32::*;
