@@ -104,9 +104,6 @@ pub struct GameFiles {
     /// Sheet of the game in Markdown, with sections `## Rules`, `## Parameters` (a table) and the like, which `rules`
     /// and `games` print.
     pub sheet: Option<&'static str>,
-    /// The rules in Python, for the bundle of `export`: names and contents of files, `rules.py` first (docs/export.md says
-    /// what it defines).
-    pub python_rules: &'static [(&'static str, &'static str)],
 }
 
 /// Enumerates a small game and prints its counts; asks a larger one, or one with ply limits that cannot be switched off,

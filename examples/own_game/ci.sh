@@ -68,8 +68,8 @@ expect "" report "$run" --no-grade
 test -s "$run/report.html"
 expect "player" play connect_four --p1 random --p2 "az:$run,sims=8"
 expect "player" play connect_four --p1 random --p2 random
-expect "" export "$run" --format onnx --out "$folder/connect_four.onnx"
-test -s "$folder/connect_four.onnx"
+expect "" export "$run" --format onnx --out "$folder/exported"
+test -s "$folder/exported/model.onnx"
 
 step "a game in one file"
 nim=${CARGO_TARGET_DIR:-target}/release/examples/nim
@@ -87,8 +87,8 @@ test -s "$overview/latest.safetensors"
 expect "az:$overview,sims=8,precision=i8" arena connect_four "az:$overview,sims=8,precision=i8" \
   "az:$overview,sims=8,precision=f32" --games 4 --out "$folder/precisions"
 expect "overview" bench inference overview.toml --seconds 0.1
-expect "" export "$overview" --format onnx --out "$folder/overview.onnx"
-test -s "$folder/overview.onnx"
+expect "" export "$overview" --format onnx --out "$folder/overview-exported"
+test -s "$folder/overview-exported/model.onnx"
 
 step "own_game engine"
 answer=$(printf '%s\n' ugi isready uginewgame "position startpos moves 4 4 3 3 2 2" "go depth 3" quit |

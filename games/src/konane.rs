@@ -93,7 +93,6 @@ impl Playable for Konane {
             truth_set: outside_pages!(include_str!("konane/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("konane/agent.safetensors")),
             sheet: Some(include_str!("konane/sheet.md")),
-            python_rules: outside_pages!([("rules.py", include_str!("konane/rules.py"))]),
         }
     }
 }

@@ -70,7 +70,6 @@ impl Playable for Mancala {
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
             sheet: Some(include_str!("mancala/sheet.md")),
-            python_rules: outside_pages!([("rules.py", include_str!("mancala/rules.py"))]),
         }
     }
 }

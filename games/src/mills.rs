@@ -1,10 +1,7 @@
-//! What the two mill games have in common: an evaluation by weighted features of a side's pieces, and rules in Python.
+//! What the two mill games have in common: an evaluation by weighted features of a side's pieces.
 
 use turnstone_env::{Game, Side};
 use turnstone_search::classic::Heuristic;
-
-/// What the rules of the two games in Python have in common.
-pub(crate) const PYTHON: (&str, &str) = ("mills.py", include_str!("mills.py"));
 
 /// A game whose players form mills.
 pub(crate) trait MillGame: Game {

@@ -14,7 +14,6 @@ use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use crate::benched::Benched;
-use crate::mills::PYTHON;
 use heuristic::{MILLS, ScoreDifference};
 
 /// What is known about [Morabaraba](games::Morabaraba).
@@ -52,7 +51,6 @@ impl Playable for Morabaraba {
             truth_set: outside_pages!(include_str!("morabaraba/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("morabaraba/agent.safetensors")),
             sheet: Some(include_str!("morabaraba/sheet.md")),
-            python_rules: outside_pages!([("rules.py", include_str!("morabaraba/rules.py")), PYTHON]),
         }
     }
 }

@@ -14,7 +14,6 @@ use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use crate::benched::Benched;
-use crate::mills::PYTHON;
 use heuristic::{MILLS, MidgameEndgame, Opening, StaticEstimation};
 
 /// What is known about [Morris](games::Morris).
@@ -63,7 +62,6 @@ impl Playable for Morris {
             truth_set: outside_pages!(include_str!("morris/truth.txt")),
             pretrained: outside_pages!(include_bytes!("morris/agent.safetensors")),
             sheet: Some(include_str!("morris/sheet.md")),
-            python_rules: outside_pages!([("rules.py", include_str!("morris/rules.py")), PYTHON]),
         }
     }
 }

@@ -34,7 +34,6 @@ impl Playable for MuTorere {
             truth_set: None,
             pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
             sheet: Some(include_str!("mu_torere/sheet.md")),
-            python_rules: outside_pages!([("rules.py", include_str!("mu_torere/rules.py"))]),
         }
     }
 }

@@ -8,14 +8,14 @@ mod strength;
 mod overview;
 mod curves;
 mod live;
-mod card;
+mod readme;
 mod comparison;
 mod side_by_side;
 
-pub use card::{Card, Measured};
 pub use comparison::{MOST_RUNS, comparison};
 pub use history::{HistoryError, parse as parse_metrics};
 pub use live::LiveRun;
+pub use readme::readme_sections;
 pub use side_by_side::side_by_side;
 
 use std::sync::atomic::AtomicBool;

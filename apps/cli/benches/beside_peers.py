@@ -232,14 +232,12 @@ def limit(options):
 def inference(options, folder):
     contests, slices = [], max(1, round(options.seconds / 0.003))
     for game in GAMES:
-        onnx, tensors = (folder / f"{game}.{kind}" for kind in ("onnx", "safetensors"))
-        for path in (onnx, tensors):
-            export = [options.build / "turnstone", "export", "az:pretrained", "--game", game, "--format", path.suffix[1:]]
-            run([*export, "--out", path])
+        checkpoint, onnx = ROOT / f"games/src/{game}/agent.safetensors", folder / game / "model.onnx"
+        run([options.build / "turnstone", "export", checkpoint, "--format", "onnx", "--out", onnx.parent])
         for batch in BATCHES:
             contest = Contest(f"{game}, batch {batch}", "evaluations/s")
             command = [options.build / "examples" / "precision", "--best", "--batch", str(batch), "--rounds", str(slices)]
-            command += [*limit(options), tensors]
+            command += [*limit(options), checkpoint]
             ours = Together(lambda command=command: arithmetics(run(command)))
             contest.ours = {"f32": ours("f32"), "i8": ours("i8")}
             contests.append(contest)
@@ -247,7 +245,7 @@ def inference(options, folder):
                 continue
             contest.peer("onnxruntime", lambda: onnxruntime(onnx, batch, options.seconds))
             contest.peer("onnxruntime i8", lambda: onnxruntime(quantised(onnx), batch, options.seconds), beside=["i8"])
-            contest.peer("PyTorch jit", lambda: pytorch(tensors, batch, options.seconds))
+            contest.peer("PyTorch jit", lambda: pytorch(onnx, batch, options.seconds))
     return contests
 
 
@@ -306,22 +304,21 @@ def quantised(path):
 
 
 def pytorch(path, batch, seconds):
-    """The operators of the exported forward pass in PyTorch, traced and optimised for inference."""
+    """The operators of the ONNX file in PyTorch, traced and optimised for inference."""
     import torch
 
     sys.path.insert(0, str(ROOT / "apps/cli/tests"))
-    from export import forward, read_safetensors
+    from export import forward, read_steps
 
-    tensors, metadata = read_safetensors(path)
-    described = json.loads(metadata["forward"])
-    rows = observations(json.loads(metadata["observation"])["shape"], batch)
-    weights = {name: torch.from_numpy(tensor.copy()) for name, tensor in tensors.items()}
+    tensors, steps = read_steps(path)
+    rows = observations(json.loads((path.parent / "manifest.json").read_text())["observation"]["shape"], batch)
+    weights = {name: x if isinstance(x, list) else torch.from_numpy(x.copy()) for name, x in tensors.items()}
 
     class Network(torch.nn.Module):
         def forward(self, observation):
-            values = weights | described["constants"] | {"observation": observation}
-            for step in described["steps"]:
-                values[step["output"]] = torch_operator(step)(*[values[name] for name in step["inputs"]])
+            values = weights | {"observation": observation}
+            for operator, inputs, output, attributes in steps:
+                values[output] = torch_operator(operator, attributes)(*[values[name] for name in inputs])
             return values["policy_logits"], values["value_logits"]
 
     torch.set_num_threads(1)
@@ -330,7 +327,7 @@ def pytorch(path, batch, seconds):
         # A traced module specialises on the shapes it sees, so each batch has its own.
         module = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(Network().eval(), x)))
     with torch.inference_mode():
-        for found, wanted in zip(module(x), forward(described, tensors, rows).values()):
+        for found, wanted in zip(module(x), forward(path, rows).values()):
             assert abs(found.numpy() - wanted).max() < 1e-3 * max(1, abs(wanted).max()), "computes something else"
 
     def run():
@@ -342,11 +339,10 @@ def pytorch(path, batch, seconds):
     return lambda: batch * rate(run, seconds)
 
 
-def torch_operator(step):
+def torch_operator(operator, attributes):
     """One of the ONNX operators that exports consist of, on PyTorch's tensors; shapes and indices are lists."""
     import torch
 
-    attributes = step.get("attributes", {})
     axes = attributes.get("axes")
     return {
         "MatMul": torch.matmul,
@@ -363,7 +359,7 @@ def torch_operator(step):
         "Slice": lambda x, begin, end, axes: x[:, begin[0] : end[0], begin[1] : end[1]],
         "Expand": lambda x, shape: x.expand([max(n, m) for n, m in zip(shape, x.shape)]),
         "Pad": lambda x, pads: torch.nn.functional.pad(x, [n for axis in (2, 1, 0) for n in (pads[axis], pads[axis + 3])]),
-    }[step["operator"]]
+    }[operator]
 
 
 # ---- environments ------------------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
-//! Writes what `apps/cli/tests/export.py` holds exports against: positions of random games with all that is true of them,
-//! and bundles of every kind of network with the predictions of burn and of the inference engine.
+//! Writes what `apps/cli/tests/export.py` compares exports with: observations of random games, and exports of every kind of
+//! network with the predictions of burn and of the inference engine.
 //!
-//! `export_reference FOLDER` makes `FOLDER/<game>-<n>/` for every game, n = 0 with its default parameters:
-//! `positions.jsonl`, `observations.f32` in the same order, and for each network `<kind>/`, a bundle, with
-//! `<kind>.burn.f32` and `<kind>.engine.f32`, the logits of policy and value of each position.
+//! `export_reference FOLDER` makes `FOLDER/<game>/` for every game: `observations.f32`, and for each network `<kind>/`, an
+//! export, with `<kind>.burn.f32` and `<kind>.engine.f32`, the logits of policy and value of each position.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,46 +12,25 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use turnstone::export::{Existing, Format, export};
+use turnstone::export::{Existing, Exported, export_onnx};
 use turnstone_agents::{LoadedNetwork, PlayableGame, SearchSettings, checkpoint_info, shape};
-use turnstone_env::{DynGame, Params};
+use turnstone_env::DynGame;
 use turnstone_games::built_in;
 use turnstone_models::{
     Heads, Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
     ResidualGraph, ResidualMlp, Var, Weights, register_network,
 };
 
-/// Positions of each case.
+/// Positions of each game.
 const POSITIONS: usize = 1000;
-
-/// Parameters beside the defaults under which the rules in Python are held against the games.
-const VARIANTS: [(&str, &[(&str, &str)]); 9] = [
-    ("mu_torere", &[("hub_needs_neighbour", "true"), ("max_plies", "40")]),
-    ("mancala", &[("pits", "4"), ("stones", "7"), ("empty_capture", "false"), ("first_player", "2")]),
-    ("mancala", &[("end_rule", "either_side_empty"), ("stones", "2")]),
-    ("morris", &[("pieces", "3"), ("no_progress_limit", "0")]),
-    ("morris", &[("pieces", "5"), ("no_progress_limit", "9")]),
-    ("konane", &[("size", "6"), ("first_player", "O")]),
-    ("konane", &[("size", "12")]),
-    ("morabaraba", &[("cows", "5"), ("fly_limit", "0")]),
-    ("morabaraba", &[("quiet_limit", "0"), ("fly_limit", "60")]),
-];
 
 fn main() -> Result<()> {
     register_network::<Own>();
     let folder = PathBuf::from(std::env::args().nth(1).context("name a folder to write to")?);
-    for name in built_in().names() {
-        let variants = VARIANTS.iter().filter(|(game, _)| *game == name).map(|(_, params)| *params);
-        for (n, params) in std::iter::once(&[][..]).chain(variants).enumerate() {
-            let mut given = Params::new();
-            params.iter().for_each(|(key, value)| given.set(*key, value));
-            let case = folder.join(format!("{name}-{n}"));
-            fs::create_dir_all(&case)?;
-            let game = built_in().make(name, &given)?;
-            let kinds = if n == 0 { &networks()[..] } else { &networks()[..1] };
-            write_case(&*game, kinds, &case)?;
-        }
+    for game in built_in().defaults() {
+        let case = folder.join(game.name());
+        fs::create_dir_all(&case)?;
+        write_case(&*game, &case)?;
     }
     Ok(())
 }
@@ -112,9 +90,9 @@ impl NetworkKind for Own {
     }
 }
 
-fn write_case(game: &dyn PlayableGame, kinds: &[(&str, NetworkConfig)], folder: &Path) -> Result<()> {
+fn write_case(game: &dyn PlayableGame, folder: &Path) -> Result<()> {
     let features = write_positions(game, folder)?;
-    for (kind, config) in kinds {
+    for (kind, config) in &networks() {
         let shape = shape(game.spec());
         let Ok(mut layout) = config.layout(&shape) else {
             let is_missing = *kind == "shared" || game.spec().lattice[0] == 1;
@@ -136,42 +114,28 @@ fn write_case(game: &dyn PlayableGame, kinds: &[(&str, NetworkConfig)], folder: 
         let engine = engine.evaluate(POSITIONS, &features);
         write_floats(&folder.join(format!("{kind}.engine.f32")), &[engine.policy, engine.value].concat())?;
         let network = LoadedNetwork::new(checkpoint_info(game, config, &SearchSettings::default(), 123), weights);
-        export(game, network, Format::Bundle, &folder.join(kind), Existing::Keep)?;
+        let exported = Exported { game, network: &network, training: "" };
+        export_onnx(&exported, &folder.join(kind), Existing::Keep)?;
     }
     Ok(())
 }
 
-/// Plays random games one after the other, writes what is true of their positions, and returns the features of each.
+/// Plays random games one after the other, writes the observations of their positions, and returns the features of each.
 fn write_positions(game: &dyn DynGame, folder: &Path) -> Result<Vec<f32>> {
     let spec = game.spec();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
     let mut state = game.start();
-    let (mut lines, mut observations) = (String::new(), vec![0.0; POSITIONS * spec.tensor_len()]);
+    let mut observations = vec![0.0; POSITIONS * spec.tensor_len()];
     let mut inputs = vec![0.0; POSITIONS * spec.features()];
     let rows = inputs.chunks_exact_mut(spec.features()).zip(observations.chunks_exact_mut(spec.tensor_len()));
     for (features, observation) in rows {
         game.observe(&state, features);
         spec.expand(features, observation);
-        let legal = game.legal_actions(&state);
-        let outcome =
-            game.outcome(&state).map(|outcome| ["player2", "draw", "player1"][(outcome.value() + 1) as usize]);
-        let played = (!legal.is_empty()).then(|| legal[rng.random_range(0..legal.len())]);
-        let entries: Vec<usize> = legal.iter().map(|&a| spec.policy_index(game.mover(&state), a)).collect();
-        let line = json!({
-            "position": game.position_text(&state),
-            "mover": game.mover(&state).index(),
-            "legal": game.legal_texts(&state),
-            "policy_entries": entries,
-            "outcome": outcome,
-            "played": played.map(|action| game.action_text_in(&state, action)),
-        });
-        lines.push_str(&format!("{line}\n"));
-        match played {
-            Some(action) => game.play(&mut state, action),
-            None => state = game.start(),
+        match &game.legal_actions(&state)[..] {
+            [] => state = game.start(),
+            legal => game.play(&mut state, legal[rng.random_range(0..legal.len())]),
         }
     }
-    fs::write(folder.join("positions.jsonl"), lines)?;
     write_floats(&folder.join("observations.f32"), &observations)?;
     Ok(inputs)
 }

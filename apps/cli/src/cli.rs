@@ -50,11 +50,9 @@ enum Command {
     Sweep(commands::sweep::Sweep),
     /// Write a report or comparison of runs as one HTML page
     Report(commands::report::Report),
-    /// Write the card of a trained agent: config, strength, provenance
-    Card(commands::card::Card),
     /// Serve a page to play, analyse and follow runs in a browser
     Serve(commands::serve::Serve),
-    /// Export a checkpoint: safetensors, ONNX, a Python bundle, a page
+    /// Export a checkpoint: ONNX, or a page to play against it
     Export(commands::export::Export),
     /// Play matches and tournaments, or rate an agent on a ladder
     Arena(commands::arena::Arena),
@@ -151,7 +149,6 @@ impl Cli {
             Command::Train(command) => command.run(games, additions.cluster),
             Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
-            Command::Card(command) => command.run(games),
             Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games, additions.cluster),

@@ -11,7 +11,6 @@ pub(crate) mod doctor;
 pub(crate) mod train;
 pub(crate) mod sweep;
 pub(crate) mod report;
-pub(crate) mod card;
 pub(crate) mod serve;
 pub(crate) mod export;
 pub(crate) mod arena;

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["show", "analyse", "review", "engine", "serve", ADDED]),
     (cluster::GROUP, &[ADDED]),
     ("Measure", &["arena", "grade", "solve", "doctor", "sweep", "bench", ADDED]),
-    ("Develop", &["export", "card", ADDED, "completions", "man"]),
+    ("Develop", &["export", ADDED, "completions", "man"]),
 ];
 
 /// What a program has beside the built-in commands and games.

@@ -5,7 +5,6 @@
 
 #![cfg(unix)]
 
-mod exports;
 mod maic_2022;
 mod notebook;
 mod open_spiel;

@@ -3,7 +3,6 @@
 mod calls;
 mod arena;
 mod before;
-mod card;
 mod devices;
 mod export;
 mod faults;

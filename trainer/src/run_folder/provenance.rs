@@ -10,7 +10,7 @@ use turnstone_base::files::{atomic_write, read_text};
 
 use super::RunFolder;
 
-/// Longest file that is read for a card.
+/// Longest file that is read.
 const LONGEST_PROVENANCE: u64 = 1 << 20;
 
 /// A line of `provenance.jsonl`: what trained from an iteration on, up to that of the next line.

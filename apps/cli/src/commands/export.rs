@@ -1,25 +1,36 @@
 //! `turnstone export`: a checkpoint for other programs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use turnstone_selfplay::Games;
 
 use crate::args::note_unverified;
-use crate::export::{Existing, Format, export, export_page};
+use crate::export::{Existing, Exported, export_onnx, export_page};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
+use turnstone_trainer::report::{LiveRun, readme_sections};
+use turnstone_trainer::run_folder::RunFolder;
+
+/// Format of an export.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    /// An ONNX file, and a manifest that says what its inputs and outputs mean
+    Onnx,
+    /// A page on which people play against the agent: one file, for any static host, or sent by mail
+    Page,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  turnstone export runs/mancala --format onnx --out mancala.onnx
-      a network for onnxruntime
-  turnstone export az:pretrained --game mancala --format bundle --out mancala
-      the agent in Python
+  turnstone export runs/mancala --format onnx --out mancala
+      a network for onnxruntime: mancala/model.onnx, with a manifest
+  turnstone export az:pretrained --game mancala --format onnx --out mancala
+      the same of the agent that comes with the program
   turnstone export runs/mancala --format page --out page
       a page to play against it, in one file")]
 pub(crate) struct Export {
@@ -30,7 +41,7 @@ pub(crate) struct Export {
     /// Format of the export
     #[arg(long, value_enum)]
     format: Format,
-    /// File or folder to write
+    /// Folder to write
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     /// Game that the checkpoint must be for; required with `pretrained`
@@ -74,14 +85,24 @@ impl Export {
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
         let network = network.checked(&self.checkpoint, &*game)?;
         ensure!(self.page.is_none() || self.format == Format::Page, "--page is for --format page");
+        let training = training(&self.checkpoint, games)?;
+        let exported = Exported { game: &*game, network: &network, training: &training };
         let files = match self.format {
-            Format::Page => export_page(&*game, &network, self.page.as_deref(), &self.out, existing)?,
-            format => export(&*game, network, format, &self.out, existing)?,
+            Format::Page => export_page(&exported, self.page.as_deref(), &self.out, existing)?,
+            Format::Onnx => export_onnx(&exported, &self.out, existing)?,
         };
         for file in files {
             let bytes = fs::metadata(&file).with_context(|| file.display().to_string())?.len();
             println!("{} ({} KB)", file.display(), bytes.div_ceil(1000));
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What the README says about the run in a folder; empty for a checkpoint alone.
+fn training(checkpoint: &Path, games: &Games) -> Result<String> {
+    match RunFolder::open(checkpoint) {
+        Ok(folder) => Ok(readme_sections(&LiveRun::read(&folder, games)?, &folder.read_provenance()?)),
+        Err(_) => Ok(String::new()),
     }
 }

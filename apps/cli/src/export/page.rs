@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use data_encoding::BASE64;
-use turnstone_agents::PlayableGame;
-use turnstone_models::{CheckpointInfo, Weights, save};
+use turnstone_models::save;
 use turnstone_serve::PageFile;
 
-use super::files::{licences, write_file};
-use super::place::{self, Existing};
+use super::Exported;
+use super::folder::{Existing, folder, write_file};
+use super::readme::{readme, sha256};
 
-/// The page in the folder, and what marks it as an export.
+/// The files of the folder, and what marks the page as an export.
 const PAGE: &str = "index.html";
+const README: &str = "README.md";
+const AGENT: &str = "agent.safetensors";
 const MARK: &str = "<meta name=\"generator\" content=\"turnstone export\">";
 
 /// The page has one game, so none can be chosen.
@@ -32,6 +34,12 @@ const PARTS: [(&str, &str); 5] = [
     ("turnstone.wasm", "application/wasm"),
 ];
 
+/// The licences of this program, parts of which are in the page.
+const LICENCES: [(&str, &str); 2] = [
+    ("LICENSE-MIT", include_str!("licences/LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("licences/LICENSE-APACHE")),
+];
+
 const BOOT: &str = include_str!("boot.js");
 
 /// Writes the folder and returns the paths of its files. The page is that of the folder `source`, as `apps/web/build.sh`
@@ -39,14 +47,13 @@ const BOOT: &str = include_str!("boot.js");
 ///
 /// # Errors
 /// The page does not have the game, a file of it is missing, or the folder exists or cannot be written.
-pub(super) fn write(
-    game: &dyn PlayableGame,
+pub fn export_page(
+    exported: &Exported<'_>,
     source: Option<&Path>,
     out: &Path,
     existing: Existing,
-    info: &CheckpointInfo,
-    weights: &Weights,
 ) -> Result<Vec<PathBuf>> {
+    let Exported { game, network, .. } = *exported;
     let files = match source {
         Some(folder) => turnstone_serve::page_in(folder).with_context(|| folder.display().to_string())?,
         None if turnstone_games::built_in().names().any(|name| name == game.name()) => turnstone_serve::page(),
@@ -56,17 +63,23 @@ pub(super) fn write(
             game.name()
         ),
     };
-    let agent = format!("{TRAINED}/{}-{}.safetensors", game.name(), info.step);
-    place::folder(out, is_page, existing, |folder| {
-        let path = folder.join("agent.safetensors");
-        save(&path, info, weights)?;
+    let agent = format!("{TRAINED}/{}-{}.safetensors", game.name(), network.info.step);
+    let mut names = vec![PAGE, AGENT, README];
+    names.extend(LICENCES.map(|(name, _)| name));
+    folder(out, is_page, existing, |folder| {
+        let path = folder.join(AGENT);
+        save(&path, &network.info, &network.weights)?;
         let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
         let begin = format!("?agent={agent}&name=trained%20agent");
         write_file(&folder.join(PAGE), html(&files, (&agent, &bytes), &begin)?.as_bytes())?;
-        licences().iter().try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
+        let contents = [
+            (PAGE, "a page to play against the agent; open it in a browser".to_owned()),
+            (AGENT, format!("its checkpoint; SHA-256 `{}`", sha256(&bytes))),
+        ];
+        write_file(&folder.join(README), readme(exported, &contents).as_bytes())?;
+        LICENCES.iter().try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
     })?;
-    let names = [PAGE, "agent.safetensors"].into_iter().chain(licences().map(|(name, _)| name));
-    Ok(names.map(|name| out.join(name)).collect())
+    Ok(names.iter().map(|name| out.join(name)).collect())
 }
 
 /// Whether a folder contains an exported page.
