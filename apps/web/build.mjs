@@ -32,7 +32,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   await build({
-    entryPoints: { page: join(here, 'page/src/main.ts'), worker: join(here, 'page/src/worker.ts'), offline: join(here, 'page/src/offline.ts'), de: join(here, 'page/src/texts/de.ts') },
+    entryPoints: { page: join(here, 'page/src/main.ts'), worker: join(here, 'page/src/worker.ts'), offline: join(here, 'page/src/offline.ts') },
     outdir: out,
     bundle: true,
     minify: true,
@@ -45,7 +45,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   copyFileSync(join(here, 'generated/turnstone_web_bg.wasm'), join(out, 'turnstone.wasm'));
   for (const name of ['index.html', 'style.css', 'icon.svg', 'icon-192.png', 'manifest.webmanifest']) copyFileSync(join(here, 'page', name), join(out, name));
   if (compressed) {
-    for (const name of ['page.js', 'worker.js', 'offline.js', 'de.js', 'style.css', 'turnstone.wasm']) {
+    for (const name of ['page.js', 'worker.js', 'offline.js', 'style.css', 'turnstone.wasm']) {
       const path = join(out, name);
       // A twentieth smaller than gzip at its best, and for every browser, which Brotli is not without encryption.
       writeFileSync(`${path}.gz`, await zopfli.gzipAsync(readFileSync(path), { numiterations: 5 }));

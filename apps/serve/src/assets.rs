@@ -35,7 +35,6 @@ const BUILT: &[(&str, &[u8])] = page_files![
     "page.js.gz",
     "worker.js.gz",
     "offline.js.gz",
-    "de.js.gz",
     "style.css.gz",
     "turnstone.wasm.gz"
 ];

@@ -43,11 +43,6 @@
   const style = document.createElement('style');
   style.textContent = await new Response(files.get('style.css').bytes).text();
   document.head.append(style);
-  // The page loads the texts of another language when they are wanted.
-  const languages = document.createElement('script');
-  languages.type = 'importmap';
-  languages.textContent = JSON.stringify({ imports: { [href('de.js')]: blob(files.get('de.js')) } });
-  document.head.append(languages);
   await import(blob(files.get('page.js')));
 })().catch((error) => {
   const fault = document.getElementById('fault');

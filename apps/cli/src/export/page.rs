@@ -26,10 +26,9 @@ const ONE_GAME: &str = "<style>#game { display: none }</style>";
 const TRAINED: &str = "agents";
 
 /// The files of a page that go into the one file, with their types.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 4] = [
     ("page.js", "text/javascript"),
     ("worker.js", "text/javascript"),
-    ("de.js", "text/javascript"),
     ("style.css", "text/css"),
     ("turnstone.wasm", "application/wasm"),
 ];

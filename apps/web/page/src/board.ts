@@ -3,7 +3,7 @@
 import { announce, make, shape } from './dom.js';
 import type { Ply } from './match.js';
 import { lettered, numbered, pointName } from './notation.js';
-import { sideName, t, word } from './texts.js';
+import { sideName, t } from './texts.js';
 import type { Board as Info, Legal, View } from './types.js';
 
 /** A mark that an analysis puts on an action. */
@@ -89,7 +89,6 @@ export class Board {
     this.enabled = enabled && view.outcome === null;
     this.last = last;
     this.drawing.innerHTML = view.drawing;
-    for (const text of this.drawing.querySelectorAll('text')) text.textContent = t.drawing(text.textContent ?? '');
     if (this.info && numbered(this.info)) lettered(this.drawing, this.info);
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
@@ -134,7 +133,7 @@ export class Board {
     this.patches = patches;
     this.paint();
     for (const { point, side } of patches) {
-      const words = side < 0 ? word('empty') : sideName(this.info?.sides[side === 0 ? 0 : 1] ?? '');
+      const words = side < 0 ? 'empty' : sideName(this.info?.sides[side === 0 ? 0 : 1] ?? '');
       this.buttons[point]?.setAttribute('aria-label', `${this.name(point)}: ${words}`);
     }
   }
@@ -322,7 +321,7 @@ export class Board {
       if (content !== 'empty' && content !== '') button.classList.add('filled');
       if (chosen) button.classList.add('chosen');
       const words = [
-        `${this.name(point)}${content ? `: ${word(content)}` : ''}`,
+        `${this.name(point)}${content ? `: ${content}` : ''}`,
         chosen ? t.board.chosen : '',
         target ? (step === 0 && begins ? t.board.canMove : t.board.legal) : '',
         this.last.includes(point) ? t.board.last : '',

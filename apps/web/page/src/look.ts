@@ -203,7 +203,7 @@ export class Look {
       return make('tr', {},
         make('th', { scope: 'row' }, spoken(one.action)),
         make('td', {}, one.visits === 0 && one.proven === null ? '–' : chanceText(one.proven ?? one.value, view.mover)),
-        make('td', {}, one.visits.toLocaleString(t.locale)),
+        make('td', {}, one.visits.toLocaleString('en')),
         make('td', {}, priors.has(one.action) ? percent(priors.get(one.action) ?? 0) : one.prior > 0 ? percent(one.prior) : '–'),
         make('td', { class: known ? (known.keeps ? 'keeps' : 'loses') : '' }, result),
         make('td', { class: 'line', title: line }, line));

@@ -17,8 +17,8 @@ import * as record from './record.js';
 import { Review } from './review.js';
 import { Game, gameNames, load, title } from './rules.js';
 import { Seats } from './seats.js';
-import { chooseLanguage, field, fields, nextTheme, restore } from './settings.js';
-import { chanceText, t, sideName } from './texts.js';
+import { field, fields, nextTheme, restoreTheme } from './settings.js';
+import { chanceText, fillTexts, sideName, t } from './texts.js';
 import type { AgentChoice } from './types.js';
 
 /** Simulations of an analysis, which can be stopped at any time, and of a hint. */
@@ -146,9 +146,6 @@ class App {
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
     on('theme', nextTheme);
     element('file').addEventListener('change', () => void this.openFile());
-    element('language').addEventListener('change', () => {
-      void chooseLanguage(element<HTMLSelectElement>('language').value).then(() => this.begin(address.asked(location), false));
-    });
     element('minutes').addEventListener('change', () => {
       this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
       if (this.match.given?.why === 'time') this.match.given = null;
@@ -194,8 +191,7 @@ class App {
     this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
     for (const side of [0, 1] as const) element(`side${side}`).textContent = t.side(side + 1, sideName(board.sides[side]));
     element('how').hidden = board.rules === null;
-    const note = t.rulesNote ? [make('p', { class: 'note' }, t.rulesNote)] : [];
-    element('how-text').replaceChildren(...note, ...blocks(board.rules ?? ''));
+    element('how-text').replaceChildren(...blocks(board.rules ?? ''));
     const turn = this.turn;
     this.trained = await checkpoints(match.game, this.own ? [this.own.checkpoint] : [], this.shipped);
     if (turn !== this.turn) return;
@@ -205,8 +201,7 @@ class App {
   }
 
   private showParams(): void {
-    const { name, params } = this.match.game.board;
-    const shown = params.map((param) => field(name, param));
+    const shown = this.match.game.board.params.map(field);
     element('fields').replaceChildren(...shown);
     element('rules').hidden = shown.length === 0;
   }
@@ -563,7 +558,8 @@ class App {
 
 async function start(): Promise<void> {
   const query = address.asked(location);
-  await restore(query.get('lang'));
+  fillTexts();
+  restoreTheme();
   try {
     const app = new App(await load());
     // A visit without an address shows the game that was left.

@@ -1,7 +1,7 @@
-// What a person sets: the rules of the game, colours, language.
+// What a person sets: the rules of the game, colours.
 
 import { announce, element, make } from './dom.js';
-import { LANGUAGES, preferred, speak, t } from './texts.js';
+import { t } from './texts.js';
 import type { Param } from './types.js';
 
 /** What was kept under a name; pages without storage keep nothing. */
@@ -22,23 +22,22 @@ function keep(name: string, value: string): void {
 }
 
 /** A field for a parameter of a game: a choice where the game's sheet lists the values, else a text. */
-export function field(game: string, { key, value, default: own, range, meaning }: Param): HTMLElement {
+export function field({ key, value, default: own, range, meaning }: Param): HTMLElement {
   const listed = range.split(', ');
   const choices = listed.length > 1 && listed.includes(own) ? listed : ['true', 'false'].includes(own) ? ['true', 'false'] : [];
   const id = `param-${key}`;
   const attributes = { id, name: key, ...(meaning ? { 'aria-describedby': `${id}-note` } : {}) };
   const options = choices.map((choice) => {
-    const option = make('option', { value: choice }, t.values[choice] ?? choice.replaceAll('_', ' '));
+    const option = make('option', { value: choice }, choice.replaceAll('_', ' '));
     option.selected = choice === value;
     return option;
   });
   const input = choices.length > 0
     ? make('select', attributes, ...options)
     : make('input', { ...attributes, value, autocomplete: 'off', ...(/^\d+$/.test(own) ? { inputmode: 'numeric' } : {}) });
-  const [name, explained] = t.params[`${game}.${key}`] ?? t.params[key] ?? [key.replaceAll('_', ' '), meaning];
-  const words = [meaning && explained, choices.length === 0 ? t.range(range) : ''].filter((text) => text !== '').join('; ');
+  const words = [meaning, choices.length === 0 ? range : ''].filter((text) => text !== '').join('; ');
   const note = words ? [make('p', { id: `${id}-note`, class: 'note' }, words)] : [];
-  return make('div', { class: 'field' }, make('label', { for: id }, name), input, ...note);
+  return make('div', { class: 'field' }, make('label', { for: id }, key.replaceAll('_', ' ')), input, ...note);
 }
 
 /** The values of the form of rules. */
@@ -61,19 +60,5 @@ export function nextTheme(): void {
   announce(t.colours(t.themes[next] ?? next));
 }
 
-/** Colours and language as they were chosen before; `lang` is what the address asks for. */
-export async function restore(lang: string | null): Promise<void> {
-  const select = element<HTMLSelectElement>('language');
-  select.replaceChildren(...Object.entries(LANGUAGES).map(([code, { name }]) => make('option', { value: code, lang: code }, name)));
-  select.value = preferred(lang ?? kept('language'));
-  select.hidden = select.options.length < 2;
-  await speak(select.value);
-  setTheme(kept('theme') ?? 'auto');
-}
-
-/** Takes another language; the caller shows everything anew. */
-export async function chooseLanguage(code: string): Promise<void> {
-  keep('language', code);
-  await speak(code);
-  setTheme(document.documentElement.dataset['theme'] ?? 'auto');
-}
+/** Colours as they were chosen before. */
+export const restoreTheme = (): void => setTheme(kept('theme') ?? 'auto');

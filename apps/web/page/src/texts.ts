@@ -1,35 +1,216 @@
-// The texts of the page in the language of the person.
-//
-// A language is a file in `texts/` with everything that `texts/en.ts` has, which the compiler checks, a line in `LANGUAGES`, and
-// its name in `build.mjs` and in `apps/serve/src/assets.rs`.
+// Every text of the page by its key, and what they are made with.
 
-import { en, type Texts } from './texts/en.js';
+const count = (n: number, one: string, many: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 
-/** A file of texts beside the page, which is loaded when its language is chosen. */
-const file = async (code: string): Promise<Texts> =>
-  ((await import(new URL(`${code}.js`, document.baseURI).href)) as Record<string, Texts>)[code] ?? en;
+/** What levels 1 to 8 are called. */
+const LEVELS = [': beginner', ': easy', ': casual', ': medium', ': advanced', ': strong', ': very strong', ': expert'];
 
-/** Languages by their code, with their own names. */
-export const LANGUAGES: Record<string, { name: string; texts: () => Promise<Texts> }> = {
-  en: { name: 'English', texts: async () => en },
-  de: { name: 'Deutsch', texts: () => file('de') },
+/** The texts of the page. */
+export const t = {
+  /** Texts of `index.html`, by its attributes `data-t`, `data-t-label` and `data-t-title`. */
+  html: {
+    skip: 'Skip to the board',
+    pages: 'Pages',
+    runs: 'Training runs',
+    game: 'Game',
+    newGame: 'New game',
+    board: 'Board',
+    who1: 'Who plays player 1',
+    who2: 'Who plays player 2',
+    strength1: 'Strength of player 1',
+    strength2: 'Strength of player 2',
+    untrained: 'No trained computer is shipped for these rules.',
+    loading: 'Loading',
+    undo: 'Undo',
+    hint: 'Hint',
+    resign: 'Resign',
+    swap: 'Swap sides',
+    pause: 'Pause',
+    resume: 'Play on from here',
+    analyse: 'Analyse',
+    rematch: 'Rematch',
+    review: 'Review the game',
+    back: 'Back to the game',
+    how: 'How to play',
+    moves: 'Moves',
+    noMoves: 'No move has been played yet. Points that can be played are marked on the board.',
+    toStart: 'To the start',
+    stepBack: 'One move back',
+    stepOn: 'One move on',
+    toEnd: 'To the end',
+    movesOfGame: 'Moves of the game',
+    legalMoves: 'Legal moves',
+    analysis: 'Analysis',
+    analysisMoves: 'Moves of the analysis',
+    reviewTitle: 'Review',
+    course: 'Course of the game',
+    tree: 'Tree of the search',
+    move: 'move',
+    chance: 'chance',
+    chanceTitle: 'chance to win for the side to move, as the search sees it; a draw counts as half',
+    looked: 'looked at',
+    lookedTitle: 'visits: how many simulations of the search began with the move',
+    guess: 'first guess',
+    guessTitle: 'policy: how likely the network takes the move to be the best, before searching',
+    exact: 'exact',
+    line: 'expected line',
+    curve: 'Chance to win over the game',
+    position: 'Position and game',
+    share: 'Copy link',
+    copyPosition: 'Copy position',
+    copyGame: 'Copy game',
+    download: 'Download game',
+    open: 'Open file',
+    edit: 'Edit position',
+    editMover: 'To move',
+    editPlay: 'Play from here',
+    editEmpty: 'Empty the board',
+    editCancel: 'Cancel',
+    paste: 'Paste a position, moves or a game',
+    load: 'Load',
+    settings: 'Settings',
+    rules: 'Rules',
+    useRules: 'Start with these rules',
+    clock: 'Clock, minutes per player',
+    off: 'off',
+    keys: 'Keys: arrows move over the board, Enter chooses, Escape clears; u takes back, [ and ] step through the game.',
+  },
+  colours: (theme: string) => `Colours: ${theme}`,
+  themes: { auto: 'auto', light: 'light', dark: 'dark' } as Record<string, string>,
+  players: {
+    human: 'a person',
+    level: 'computer',
+    az: 'computer',
+    full: 'computer, full strength',
+    alphabeta: 'computer, alpha-beta',
+    mcts: 'computer, random playouts',
+    random: 'random moves',
+    checkpoint: (step: number) => `checkpoint, step ${step}`,
+  },
+  strengths: {
+    beginner: 'beginner',
+    instinct: 'easy: plays by instinct',
+    medium: 'medium',
+    advanced: 'advanced',
+    strong: 'strong',
+    expert: 'expert',
+    master: 'master',
+    thinks: ['thinks an instant', 'thinks briefly', 'thinks', 'thinks long', 'thinks very long'],
+    /** A measured level by its number, with a word for it. */
+    level: (number: number) => `level ${number}${LEVELS[number - 1] ?? ''}`,
+    measured: (elo: number) => `measured: ${elo} Elo, where random moves have 0`,
+    ahead: (plies: string) => `looks ${plies} moves ahead`,
+    playouts: (n: number) => `tries ${n.toLocaleString('en')} games`,
+  },
+  side: (number: number, name: string) => (/^player/i.test(name) ? `Player ${number}` : `Player ${number}: ${name}`),
+  toMove: (side: string) => `${side} to move`,
+  yourMove: 'Your move',
+  thinking: 'thinking',
+  thinkingDeep: (plies: number) => `thinking, ${plies} moves ahead`,
+  thinkingTree: (visits: number) => `thinking, ${visits.toLocaleString('en')} continuations`,
+  agentFault: (fault: string) => `the computer cannot play: ${fault}`,
+  drawn: 'The game is drawn',
+  drawnByLimit: 'The game is drawn by the limit of moves',
+  won: (side: string, margin: number) => `${side} has won${margin > 0 ? ` by ${margin}` : ''}`,
+  youWon: (margin: number) => `You have won${margin > 0 ? ` by ${margin}` : ''}`,
+  youLost: (side: string, margin: number) => `You have lost: ${side} has won${margin > 0 ? ` by ${margin}` : ''}`,
+  lostOnTime: (side: string) => `${side} has lost on time`,
+  resigned: (side: string, other: string) => `${side} has resigned: ${other} has won`,
+  youResigned: (other: string) => `You have resigned: ${other} has won`,
+  reallyResign: 'Really resign?',
+  hint: (move: string, chance: string) => `Hint: ${move}, chance to win ${chance}`,
+  newGame: 'new game',
+  takenBack: (ply: number) => `taken back to move ${ply}`,
+  atStart: 'start of the game',
+  afterMove: (ply: number, move: string) => `after move ${ply}, ${move}`,
+  swapped: 'sides swapped',
+  played: (side: string, move: string) => `${side}: ${move}.`,
+  loaded: (moves: number) => `loaded; ${count(moves, 'move', 'moves')}`,
+  continued: 'This is the game you left. “New game” begins another.',
+  copied: { position: 'position copied', game: 'game copied', link: 'link copied' },
+  selected: { position: 'position selected, to be copied', game: 'game selected, to be copied', link: 'link selected, to be copied' },
+  unreadable: (fault: string) => `the text cannot be read: ${fault}`,
+  fileUnreadable: (name: string, fault: string) => `the file ${name} cannot be read: ${fault}`,
+  fileTooLarge: 'it is larger than 1 MB',
+  noText: 'there is no text to read',
+  noParam: (setting: string) => `“${setting}” is no rule: expected key=value`,
+  moveFault: (number: number, fault: string) => `move ${number}: ${fault}`,
+  illegal: (move: string) => `${move} is not legal here`,
+  noGameFile: 'it has no game and no moves',
+  /** Faults of an address: what it asks for, and what the page does. */
+  address: {
+    game: (asked: string, shown: string) => `There is no game “${asked}”; this is ${shown}.`,
+    rules: (fault: string, shown: string) => `The address asks for rules that do not exist (${fault}); this is ${shown} with its standard rules.`,
+    player: (side: number, asked: string, shown: string) => `Nobody is called “${asked}”; player ${side} is ${shown}.`,
+    level: (side: number, asked: string, shown: string) => `There is no strength “${asked}” for player ${side}; it plays as ${shown}.`,
+    clock: (asked: string) => `There is no clock of “${asked}” minutes; the clock is off.`,
+    position: (fault: string) => `The position of the address cannot be read (${fault}); this is the start of the game.`,
+    moves: (fault: string) => `The moves of the address are played up to a fault: ${fault}.`,
+    elsewhere: 'it is not on the same server as the page',
+    agent: (fault: string) => `The agent of the address cannot be used: ${fault}.`,
+  },
+  fileMissing: (name: string, status: number) => `the file ${name} cannot be loaded (${status})`,
+  searchFailed: 'the search failed',
+  cannotStart: (fault: string) => `the page cannot start: ${fault}`,
+  count: (at: number, all: number) => `${at} of ${all}`,
+  none: 'none',
+  boardOf: (game: string, status: string) => `Board of ${game}. ${status}`,
+  board: {
+    selected: (name: string, targets: string) => `${name} selected; it can go to ${targets}`,
+    refused: (name: string) => `${name}: no legal move`,
+    chosen: 'selected',
+    canMove: 'can move',
+    legal: 'legal',
+    last: 'last move',
+    hint: 'hint',
+  },
+  editor: {
+    points: 'A press on a point of the board puts a piece of player 1 there, then one of player 2, then none.',
+    numbers: 'Set the stones by number.',
+    inHand: (side: string) => `${side}: in hand`,
+    store: (row: string) => `${row}, store`,
+  },
+  look: {
+    waiting: 'waiting',
+    searching: (visits: number) => `searching: ${count(visits, 'simulation', 'simulations')}`,
+    finished: (visits: number) => `search finished: ${count(visits, 'simulation', 'simulations')}`,
+    proven: (result: string) => `, proven: ${result}`,
+    wins: (side: string) => `${side} wins`,
+    draw: 'draw',
+    kept: (result: string) => `kept: ${result}`,
+    thrown: (result: string) => `thrown away: ${result}`,
+    provenMove: (result: string) => `proven: ${result}`,
+    over: 'the game is over',
+    chances: (side: string, chance: string, other: string, rest: string) => `Chance to win: ${side} ${chance}, ${other} ${rest}`,
+    network: (chance: string) => `first guess of the network ${chance}`,
+    exactValue: (result: string) => `exact value: ${result}`,
+    playouts: 'random playouts',
+    visits: (visits: number, rest: string) => `${count(visits, 'visit', 'visits')}, ${rest}`,
+    nothingBelow: 'nothing searched below',
+    curve: (side: string, plies: number, now: string) => `Chance to win of ${side} over ${count(plies, 'move', 'moves')}${now ? `, now ${now}` : ''}`,
+  },
+  review: {
+    progress: (done: number, all: number) => `looking at position ${done} of ${all}`,
+    stopped: (fault: string) => `the review ended early: ${fault}`,
+    side: (side: string, marks: string, loss: string) => `${side}: ${marks}; average loss of chance ${loss}`,
+    clean: 'no bad move',
+    names: { '??': 'blunders', '?': 'mistakes', '?!': 'inaccuracies', '!': 'only moves' } as Record<string, string>,
+    name: { '??': 'blunder', '?': 'mistake', '?!': 'inaccuracy', '!': 'only move' } as Record<string, string>,
+    noMoments: 'No move lost much.',
+    moments: 'Moments to look at',
+    moment: (number: number, side: string, move: string, mark: string) => `Move ${number}, ${side}: ${move} ${mark}`,
+    lost: (loss: string, from: string, to: string) => `lost ${loss} of the chance to win, from ${from} to ${to}.`,
+    better: 'Better:',
+    show: 'Show the position',
+    play: 'Play the better line',
+    source: (exact: number, all: number, visits: number) =>
+      `${exact > 0 ? `Exact values for ${exact} of ${count(all, 'position', 'positions')}, else` : 'Values by'} searches of ${count(visits, 'simulation', 'simulations')}. A draw counts as half a win.`,
+    variation: (number: number) => `the better line at move ${number}`,
+  },
 };
 
-/** The texts of the chosen language. */
-export let t: Texts = en;
-
-/** The language that was chosen before, or the browser's, or English. */
-export function preferred(chosen: string | null): string {
-  const wanted = [chosen ?? '', ...navigator.languages.map((tag) => tag.split('-')[0] ?? '')];
-  return wanted.find((code) => code in LANGUAGES) ?? 'en';
-}
-
-/** Chooses a language, and fills the texts of the document in. */
-export async function speak(code: string): Promise<void> {
-  t = (await LANGUAGES[code]?.texts().catch(() => en)) ?? en;
-  document.documentElement.lang = code;
-  // The server has put this link there.
-  for (const link of document.querySelectorAll('nav a[href="runs"]')) link.textContent = t.html.runs;
+/** Fills the texts of the document in. */
+export function fillTexts(): void {
   const text = (key: string | undefined): string => (t.html as Record<string, string>)[key ?? ''] ?? '';
   for (const one of document.querySelectorAll<HTMLElement>('[data-t]')) one.textContent = text(one.dataset['t']);
   for (const one of document.querySelectorAll<HTMLElement>('[data-t-label]')) one.setAttribute('aria-label', text(one.dataset['tLabel']));
@@ -38,14 +219,8 @@ export async function speak(code: string): Promise<void> {
 
 /** The name of a side without what its game's own notation calls it, such as `Dark` for `dark (X)`. */
 export function sideName(name: string): string {
-  const plain = word(name.replace(/ \(.*\)$/, ''));
+  const plain = name.replace(/ \(.*\)$/, '');
   return plain.charAt(0).toUpperCase() + plain.slice(1);
-}
-
-/** A word that comes from a game, such as the name of a side. */
-export function word(text: string): string {
-  const stones = /^(\d+) stones?$/.exec(text);
-  return stones ? t.stones(Number(stones[1])) : (t.words[text] ?? text);
 }
 
 /** A share as people say it: `83 %`. */
