@@ -3,11 +3,9 @@
 mod buffers;
 mod legal;
 mod part;
-mod threads;
 
 pub use buffers::VecBuffers;
 pub use part::AutoReset;
-pub use threads::ThreadChoice;
 
 use std::fmt::Debug;
 use std::thread;
@@ -45,10 +43,6 @@ pub trait Lanes: Debug + Send {
     /// # Errors
     /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
-
-    /// Steps with this many threads from now on, at most as many as the lanes were made with. Games and random streams
-    /// continue.
-    fn set_threads(&mut self, threads: usize);
 
     /// Writes the legal actions of all envs one after the other into `actions`, which must have room for all actions of all
     /// envs, the number of those of each env into `counts`, `[envs]`, and where they start into `starts`, `[envs + 1]`.
@@ -88,9 +82,8 @@ pub(crate) struct GameLanes<G: Game> {
     kind: Kind<G>,
     /// Number of envs of each part but the last, which may have fewer.
     share: usize,
+    /// One for each thread.
     parts: Vec<Part<G>>,
-    /// Number of threads that step the parts.
-    threads: usize,
     /// Seed of the random streams.
     seed: u64,
     /// Number of actions that every stream has drawn since it was seeded.
@@ -129,7 +122,7 @@ impl<G: Game> GameLanes<G> {
         let (kind, share) = (Kind::new(game, auto_reset), envs.div_ceil(threads.max(1)));
         let starts = (0..envs).step_by(share);
         let parts: Vec<_> = starts.map(|start| Part::new(&kind, share.min(envs - start))).collect();
-        let mut lanes = Self { kind, share, threads: parts.len(), parts, seed: 0, drawn: 0 };
+        let mut lanes = Self { kind, share, parts, seed: 0, drawn: 0 };
         lanes.seed(0);
         lanes
     }
@@ -187,32 +180,22 @@ impl<G: Game> Lanes for GameLanes<G> {
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error> {
         self.check(actions)?;
         out.check(actions.len(), &self.kind.spec);
-        let Self { kind, share, parts, threads, .. } = self;
-        let (kind, share) = (&*kind, *share);
-        if *threads == 1 {
-            step_parts(kind, share, parts, actions, out);
-            return Ok(());
-        }
-        let each = parts.len().div_ceil(*threads);
-        let rows = out.parts(each * share, &kind.spec);
-        let jobs = parts.chunks_mut(each).zip(actions.chunks(each * share)).zip(rows);
-        let mut jobs = jobs
-            .map(|((parts, actions), mut rows)| move || step_parts(kind, share, parts, actions, &mut rows))
-            .peekable();
+        let Self { kind, share, parts, .. } = self;
+        let kind = &*kind;
+        let rows = out.parts(*share, &kind.spec);
+        let jobs = parts.iter_mut().zip(actions.chunks(*share)).zip(rows);
+        let mut jobs =
+            jobs.map(|((part, actions), mut rows)| move || part.step(kind, actions, &mut rows)).peekable();
         thread::scope(|scope| {
             while let Some(mut job) = jobs.next() {
                 if jobs.peek().is_some() {
                     scope.spawn(job);
                 } else {
-                    job(); // the last parts are this thread's own
+                    job(); // the last part is this thread's own
                 }
             }
         });
         Ok(())
-    }
-
-    fn set_threads(&mut self, threads: usize) {
-        self.threads = threads.clamp(1, self.parts.len());
     }
 
     fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]) {
@@ -279,16 +262,3 @@ impl<G: Game> Lanes for GameLanes<G> {
     }
 }
 
-/// Steps neighbouring parts of `share` envs each, one after the other.
-fn step_parts<G: Game>(
-    kind: &Kind<G>,
-    share: usize,
-    parts: &mut [Part<G>],
-    actions: &[Action],
-    rows: &mut VecBuffers<'_>,
-) {
-    let rows = rows.parts(share, &kind.spec);
-    for ((part, actions), mut rows) in parts.iter_mut().zip(actions.chunks(share)).zip(rows) {
-        part.step(kind, actions, &mut rows);
-    }
-}

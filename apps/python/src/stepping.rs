@@ -1,51 +1,25 @@
-//! The games of a `VecEnv` and the threads that step them.
-
-use std::time::Instant;
+//! The games of a `VecEnv`, and its autoreset modes.
 
 use pyo3::prelude::*;
-use turnstone_base::machine::cores;
-use turnstone_env::{Action, AutoReset, Error, Lanes, ThreadChoice, VecBuffers};
+use turnstone_env::{Action, AutoReset, Lanes};
 
 use crate::errors::value_error;
 use crate::game::Game;
-
-/// Fewest envs of a thread where their number is chosen.
-const FEWEST: usize = 64;
 
 pub(crate) struct Stepping {
     pub(crate) lanes: Box<dyn Lanes>,
     /// The actions of the step.
     pub(crate) actions: Vec<Action>,
-    /// Chooses the number of threads, if it was not given.
-    choice: Option<ThreadChoice>,
     /// Whether the caller has started the games.
     pub(crate) is_reset: bool,
 }
 
 impl Stepping {
-    pub(crate) fn new(game: &Game, envs: usize, threads: Option<usize>, auto_reset: AutoReset) -> Self {
-        let useful = || cores().min(envs.div_ceil(FEWEST));
+    pub(crate) fn new(game: &Game, envs: usize, threads: usize, auto_reset: AutoReset) -> Self {
         // Threads would wait for one another where the rules are in Python.
-        let threads = if game.python().is_some() { Some(1) } else { threads };
-        let most = threads.unwrap_or_else(useful);
-        let lanes = game.rules.lanes(envs, most, auto_reset);
-        let choice = threads.is_none().then(|| ThreadChoice::new(most));
-        Self { lanes, actions: Vec::with_capacity(envs), choice, is_reset: false }
-    }
-
-    /// The number of threads of the next step, where it is chosen.
-    pub(crate) fn threads(&self) -> usize {
-        self.choice.as_ref().map_or(1, ThreadChoice::threads)
-    }
-
-    /// Plays the actions, with as many threads as were given or pay off.
-    pub(crate) fn step(&mut self, out: &mut VecBuffers<'_>) -> Result<(), Error> {
-        let Some(choice) = &mut self.choice else { return self.lanes.step(&self.actions, out) };
-        self.lanes.set_threads(choice.threads());
-        let began = Instant::now();
-        self.lanes.step(&self.actions, out)?;
-        choice.record(began.elapsed());
-        Ok(())
+        let threads = if game.python().is_some() { 1 } else { threads };
+        let lanes = game.rules.lanes(envs, threads, auto_reset);
+        Self { lanes, actions: Vec::with_capacity(envs), is_reset: false }
     }
 }
 

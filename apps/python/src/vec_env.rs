@@ -28,9 +28,8 @@ const MOST: i64 = 1 << 20;
 /// Args:
 ///     game: name of a game, or a `Game`.
 ///     num_envs: number of games (1 to 1048576).
-///     threads: number of threads that step the games (1 to 1024). By default as many as pay off, up to one per core, found
-///         by trying while the games are stepped. Threads do not change what happens in the games. More than one pays off
-///         for thousands of games on free cores; where other programs use the cores, a step waits for its slowest thread.
+///     threads: number of threads that step the games (1 to 1024). They do not change what happens in the games. More than
+///         one pays off for thousands of games on free cores.
 ///     autoreset: when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
 ///         returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the
 ///         step that ends a game returns the first observation of the next one), or `disabled`.
@@ -43,8 +42,9 @@ pub(crate) struct VecEnv {
     /// Number of games.
     #[pyo3(get)]
     num_envs: usize,
-    /// As given; None chooses.
-    threads: Option<usize>,
+    /// Number of threads that step the games.
+    #[pyo3(get)]
+    threads: usize,
     auto_reset: AutoReset,
     inner: Mutex<Stepping>,
     /// float32 [num_envs, planes, height, width], each seen by its player to move. Written in place.
@@ -84,28 +84,19 @@ pub(crate) struct VecEnv {
 #[pymethods]
 impl VecEnv {
     #[new]
-    #[pyo3(signature = (game, num_envs, *, threads = None, autoreset = "next_step", **params))]
+    #[pyo3(signature = (game, num_envs, *, threads = 1, autoreset = "next_step", **params))]
     fn new(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
         num_envs: i64,
-        threads: Option<i64>,
+        threads: i64,
         autoreset: &str,
         params: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let game = Game::with_params(game, params, &["threads", "autoreset"])?;
         let num_envs = within("num_envs", num_envs, 1, MOST)? as usize;
-        let threads = threads.map(|threads| within("threads", threads, 1, 1024)).transpose()?;
-        Self::with(py, game, num_envs, threads.map(|threads| threads as usize), auto_reset(autoreset)?)
-    }
-
-    /// Number of threads that step the games; at present, if it is chosen.
-    #[getter]
-    fn threads(&self) -> PyResult<usize> {
-        match self.threads {
-            Some(threads) => Ok(threads),
-            None => Ok(self.inner()?.threads()),
-        }
+        let threads = within("threads", threads, 1, 1024)? as usize;
+        Self::with(py, game, num_envs, threads, auto_reset(autoreset)?)
     }
 
     /// When a game that has ended starts anew.
@@ -197,9 +188,8 @@ impl VecEnv {
     }
 
     fn __repr__(&self) -> String {
-        let (game, envs) = (self.game.rules.name(), self.num_envs);
-        let threads = self.threads.map(|threads| format!(", threads={threads}")).unwrap_or_default();
-        format!("turnstone.VecEnv('{game}', {envs}{threads}, autoreset='{}')", self.autoreset())
+        let (game, envs, threads) = (self.game.rules.name(), self.num_envs, self.threads);
+        format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset='{}')", self.autoreset())
     }
 }
 
@@ -208,7 +198,7 @@ impl VecEnv {
         py: Python<'_>,
         game: Game,
         num_envs: usize,
-        threads: Option<usize>,
+        threads: usize,
         auto_reset: AutoReset,
     ) -> PyResult<Self> {
         let inner = Mutex::new(game.guarded(|| Stepping::new(&game, num_envs, threads, auto_reset))?);
@@ -369,7 +359,7 @@ impl EnvsRecord {
 pub(crate) fn restore_envs(
     py: Python<'_>,
     game: &Bound<'_, PyAny>,
-    threads: Option<i64>,
+    threads: i64,
     autoreset: &str,
     record: EnvsRecord,
 ) -> PyResult<VecEnv> {

@@ -154,25 +154,6 @@ def test_a_step_needs_a_reset():
     envs.reset(reset_mask=[True, False, True])
 
 
-def test_the_number_of_threads_is_chosen():
-    few, many = turnstone.VecEnv("konane", 64), turnstone.VecEnv("konane", 4096)
-    alone = turnstone.VecEnv("konane", 4096, threads=1)
-    assert "threads" not in repr(many) and "threads=1" in repr(alone) and many.threads == 1
-    used = {1}
-    for envs in (few, many, alone):
-        envs.reset(seed=1)
-    for _ in range(150):
-        few.step(few.sample())
-        actions = alone.sample()
-        assert np.array_equal(many.sample(), actions) and few.threads == 1, "64 games are one thread's"
-        many.step(actions)
-        alone.step(actions)
-        used.add(many.threads)
-        assert np.array_equal(many.observations, alone.observations)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    assert (used == {1}) == (cores == 1), "more than one is tried where there are cores"
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fork_after_threads_works():
     envs = turnstone.VecEnv("konane", 64, threads=2)

@@ -223,9 +223,8 @@ class VecEnv:
     Args:
         game: name of a game, or a `Game`.
         num_envs: number of games (1 to 1048576).
-        threads: number of threads that step the games (1 to 1024). By default as many as pay off, up to one per core, found
-            by trying while the games are stepped. Threads do not change what happens in the games. More than one pays off
-            for thousands of games on free cores; where other programs use the cores, a step waits for its slowest thread.
+        threads: number of threads that step the games (1 to 1024). They do not change what happens in the games. More than
+            one pays off for thousands of games on free cores.
         autoreset: when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
             returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the
             step that ends a game returns the first observation of the next one), or `disabled`.
@@ -237,7 +236,7 @@ class VecEnv:
         game: str | Game | type[Game],
         num_envs: SupportsIndex,
         *,
-        threads: SupportsIndex | None = None,
+        threads: SupportsIndex = 1,
         autoreset: Literal["next_step", "same_step", "disabled"] | str = "next_step",
         **params: bool | int | str,
     ) -> VecEnv: ...
@@ -249,7 +248,7 @@ class VecEnv:
         """Number of games."""
     @property
     def threads(self) -> int:
-        """Number of threads that step the games; at present, if it is chosen."""
+        """Number of threads that step the games."""
     @property
     def autoreset(self) -> str:
         """When a game that has ended starts anew."""

@@ -169,7 +169,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         game: name of a game, or a `Game`.
         num_envs: number of games.
         opponent: spec of an agent, or None to play both sides.
-        threads: number of threads that step the games, where both sides are played; by default as many as pay off.
+        threads: number of threads that step the games, where both sides are played.
         autoreset_mode: when a game that has ended starts anew; Gymnasium's default is the next step.
         copy: whether arrays are copied, so that they can be kept.
         seat: with an opponent, as of `TurnstoneEnv`; `alternate` begins with different seats in neighbouring envs.
@@ -181,7 +181,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         game: str | Game | type[Game],
         num_envs: int = 1,
         opponent: str | None = "random",
-        threads: int | None = None,
+        threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         seat: int | str = "alternate",
