@@ -15,7 +15,6 @@ mod announcing;
 mod handing_out;
 mod taking;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -35,7 +34,7 @@ pub(crate) use self::outcomes::CommitPolicy;
 use self::outcomes::{HandOut, Outcomes, Source};
 use self::rival::{Rival, listen_for_rival, wait_for_rival};
 use self::workers::{WorkerNotices, Workers};
-use crate::counters::{Counter, Counters, serve};
+use crate::counters::{Counter, Counters};
 use crate::identity::{checksum, random};
 use crate::link::{Link, ensure_storage};
 use crate::messages::{Announcement, Effort, PROTOCOL};
@@ -66,8 +65,6 @@ pub struct LeaderSettings {
     pub verify: f64,
     /// Time after which a range whose worker is silent is given to another.
     pub ack_wait: Duration,
-    /// Address at which Prometheus reads the counters.
-    pub metrics: Option<SocketAddr>,
 }
 
 /// The leader of a run.
@@ -82,7 +79,7 @@ pub struct Leader {
     began: Instant,
     rival: Arc<Rival>,
     workers: Arc<Mutex<Workers>>,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) counters: Counters,
     announcement: Arc<Mutex<Announcement>>,
     kept: Mutex<BetweenJobs>,
     /// Lines about workers that are excluded, and about messages that are rejected.
@@ -208,7 +205,7 @@ impl Leader {
             began: Instant::now(),
             rival,
             workers: Arc::default(),
-            counters: Arc::default(),
+            counters: Counters::default(),
             kept: Mutex::new(BetweenJobs::new(messages)),
             exclusions: Mutex::default(),
             rejections: Arc::default(),
@@ -217,7 +214,7 @@ impl Leader {
         Ok(leader)
     }
 
-    /// Starts what runs beside the leader: announcements, the listener, the receiver of results, the counters.
+    /// Starts what runs beside the leader: announcements, the listener, the receiver of results.
     fn start_tasks(&self, sender: mpsc::Sender<jetstream::Message>) -> Result<()> {
         let (link, run) = (&self.link, &self.run);
         link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&self.announcement), Arc::clone(&self.rival)));
@@ -231,10 +228,6 @@ impl Leader {
         link.spawn(listen(link.js.client(), listening));
         link.spawn(receive(link.js.clone(), run.clone(), sender, Arc::clone(&self.rival)));
         link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&self.note)));
-        if let Some(address) = self.settings.metrics {
-            let bound = serve(address, format!("role=\"leader\",run=\"{run}\""), Arc::clone(&self.counters))?;
-            self.line(format!("metrics: http://{bound}/metrics"));
-        }
         self.line(format!("leading {run} on {}", shown(&self.settings.server.url)));
         Ok(())
     }

@@ -13,7 +13,6 @@ mod sending;
 mod fetching;
 mod self_test;
 
-use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,7 +32,7 @@ use self::self_test::test_runs;
 use self::sending::send;
 use self::shared::{Finished, HeldRange, Shared};
 use self::spool::Spool;
-use crate::counters::{Counter, Counters, serve};
+use crate::counters::{Counter, Counters};
 use crate::link::Link;
 use crate::messages::{Beat, MOST_THREADS, PROTOCOL, is_name, worker_subject};
 use crate::notes::{Note, TakeNote, lock, panic_text};
@@ -53,8 +52,6 @@ pub struct WorkerSettings {
     pub threads: usize,
     /// Folder for finished ranges that the server has not acknowledged; each worker has a folder of its name within.
     pub spool: PathBuf,
-    /// Address at which Prometheus reads counters.
-    pub metrics: Option<SocketAddr>,
 }
 
 /// Plays for the runs of a server until `stop` is set.
@@ -86,11 +83,6 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         room: Notify::new(),
         stop: AtomicBool::new(false),
     });
-    let counters = Arc::new(Counters::default());
-    if let Some(address) = settings.metrics {
-        let bound = serve(address, format!("role=\"worker\",worker=\"{}\"", shared.name), Arc::clone(&counters))?;
-        note(Note::Line(format!("metrics: http://{bound}/metrics")));
-    }
     let url = shown(&settings.server.url);
     note(Note::Line(format!("worker {} with {} threads on {url}", shared.name, shared.threads)));
     if !left.is_empty() {
@@ -99,7 +91,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     link.spawn(listen(link.js.client(), Arc::clone(&shared)));
     link.spawn(fetch(link.js.clone(), Arc::clone(&shared)));
     link.spawn(speak(Arc::clone(&shared)));
-    link.spawn(beat(link.js.client(), Arc::clone(&shared), Arc::clone(&counters)));
+    link.spawn(beat(link.js.client(), Arc::clone(&shared)));
     link.spawn(send(link.js.clone(), Arc::clone(&shared), spool, left, finished_receiver));
     let threads: Vec<_> = (0..shared.threads)
         .map(|thread| {
@@ -209,7 +201,7 @@ async fn speak(shared: Arc<Shared>) {
 }
 
 /// Publishes a heartbeat every second: that this worker is present, and what it does.
-async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Counters>) {
+async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
     let key = hex(&shared.identity.key());
     let (mut rate, mut last) = (0.0, (Instant::now(), 0));
     let mut said = (Instant::now(), 0);
@@ -221,11 +213,6 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>, counters: Arc<Cou
             last = (Instant::now(), positions);
         }
         let (runs, refusals) = lock(&shared.runs).eligibility();
-        shared.counters.set(Counter::Held, shared.queue.held() as u64);
-        for counter in [Counter::Items, Counter::Positions, Counter::Bytes, Counter::Held, Counter::Spooled] {
-            counters.set(counter, shared.counters.get(counter));
-        }
-        counters.set(Counter::Threads, shared.threads as u64);
         let items = shared.counters.get(Counter::Items);
         if said.0.elapsed() > Duration::from_mins(1) && items > said.1 {
             (shared.note)(Note::Line(format!("{items} games and answers so far, {rate:.0} positions per second")));

@@ -1,6 +1,5 @@
 //! Options of the commands that use a cluster: credentials for the server, and how a leader hands out games.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,9 +41,6 @@ pub(super) struct CredentialArgs {
     /// Key of that certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     cert_key: Option<PathBuf>,
-    /// Serve counters for Prometheus at this address, e.g. 127.0.0.1:9100
-    #[arg(long, value_name = "IP:PORT")]
-    pub(super) metrics_addr: Option<SocketAddr>,
 }
 
 impl CredentialArgs {
@@ -94,7 +90,6 @@ pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &Atom
         folder: work.folder.clone(),
         verify: args.verify,
         ack_wait: Duration::from_secs_f64(args.ack_wait),
-        metrics: args.credentials.metrics_addr,
     };
     let leader = turnstone_cluster::Leader::new(settings, work.game, probe, notes(work.quiet), stop);
     Ok(Box::new(leader.context("cluster")?))

@@ -49,7 +49,6 @@ impl Worker {
             name: self.name.clone(),
             threads: check_threads(self.threads.unwrap_or_else(cores))?,
             spool: self.spool.clone().unwrap_or_else(|| std::env::temp_dir().join("turnstone-spool")),
-            metrics: self.credentials.metrics_addr,
         };
         work(&settings, games, &notes(self.quiet), stop)?;
         Ok(ExitCode::SUCCESS)

@@ -1,8 +1,6 @@
 //! Workers that lie, in every way that is known: the result is that of one machine, and they are named.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use turnstone_agents::shape;
 use turnstone_cluster::{Beat, Effort, Identity, PROTOCOL, Range, Results, checksum, of_task};
@@ -97,19 +95,6 @@ impl Enemy {
     }
 }
 
-/// The value of a leader's counter for Prometheus.
-fn counter(leader: &Running, name: &str) -> u64 {
-    leader.wait_for("metrics: http://");
-    let said = leader.said();
-    let address = said.split("metrics: http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let line = answer.lines().find(|line| line.starts_with(name)).expect("a counter");
-    line.split(' ').next_back().and_then(|value| value.parse().ok()).expect("a number")
-}
-
 #[test]
 fn lying_workers_change_nothing_and_are_named() {
     let Some(server) = Server::start("") else { return };
@@ -117,7 +102,7 @@ fn lying_workers_change_nothing_and_are_named() {
     let place = Place::new(&config);
     let alone = place.alone();
     let (games, job) = first_games(&config);
-    let options = ["--ack-wait", "2", "--verify", "0.5", "--metrics-addr", "127.0.0.1:0"];
+    let options = ["--ack-wait", "2", "--verify", "0.5"];
     let leader = place.lead(&server.url(), "led", &options);
     leader.wait_for("waiting for workers");
     let said = leader.said();
@@ -183,12 +168,9 @@ fn lying_workers_change_nothing_and_are_named() {
 
     // A worker passes its first comparisons and lies then, also with a second key that is to confirm the first.
     let (turncoat, twin) = (identity(), identity());
-    let before = counter(&leader, "turnstone_checks_total");
     enemy.send_items("turncoat", &turncoat, enemy.truth(0..3));
-    let until = Instant::now() + Duration::from_secs(30);
-    while counter(&leader, "turnstone_checks_total") < before + 3 && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    // Time for the comparisons; without it the lie is found as well.
+    std::thread::sleep(Duration::from_secs(2));
     enemy.beat("turncoat", &turncoat, "turncoat");
     enemy.send_items("turncoat", &twin, enemy.claims(3..6));
     leader.wait_for("a message on the subject of worker turncoat is refused: its key");
