@@ -3,10 +3,11 @@
 
     docs/levels.py TURNSTONE [GAME...] [--games 200] [--threads N]
 
-For each game it plays a round robin between `random` and the agents in games/src/<game>/levels.txt, 200 games for each pair,
-and writes their Elo with 95 % intervals, `random` at 0, back into that file. Then it prints the table of docs/levels.md: each
-level's Elo, its score against the level below, and the score of level 1 against `alphabeta:depth=2` where the game has a
-heuristic. Agents and games are those of the seed, so the numbers repeat.
+For each game it plays a round robin between `random` and the agents of the table `[levels]` in
+games/src/<game>/ladder.toml, 200 games for each pair, and writes their Elo with 95 % intervals, `random` at 0, back into
+that table. Then it prints the table of docs/levels.md: each level's Elo, its score against the level below, and the score
+of level 1 against `alphabeta:depth=2` where the game has a heuristic. Agents and games are those of the seed, so the
+numbers repeat.
 """
 
 import argparse
@@ -18,10 +19,6 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GAMES = ["mu_torere", "mancala", "morris", "konane", "morabaraba"]
-HEADER = """\
-# Levels of {game}: number, Elo with `random` at 0, the ends of its 95 % interval, agent. Written by docs/levels.py from a
-# round robin with {games} games for each pair.
-"""
 
 
 def arena(program, game, agents, games, threads, *more):
@@ -35,18 +32,18 @@ def arena(program, game, agents, games, threads, *more):
 
 
 def measure(program, game, games, threads):
-    path = ROOT / "games/src" / game / "levels.txt"
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    agents = [line.split(maxsplit=4)[4] for line in lines]
+    path = ROOT / "games/src" / game / "ladder.toml"
+    rungs, levels = path.read_text().split("[levels]\n")
+    agents = [json.loads(line.split("=", 1)[1])[0] for line in levels.splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         ladder = str(pathlib.Path(folder) / "ladder.toml")
         summary = arena(program, game, ["random", *agents], games, threads, "--ladder-build", ladder)
     rows = summary["agents"][1:]
-    text = HEADER.format(game=game, games=games)
+    text = rungs + "[levels]\n"
     print(f"\n| {game} | Elo | 95 % interval | against the level below | agent |\n|---|---|---|---|---|")
     for number, row in enumerate(rows, 1):
         elo, (low, high) = round(row["rating"]), map(round, row["rating_interval"])
-        text += f"{number} {elo:5} {low:5} {high:5} {agents[number - 1]}\n"
+        text += f"{number} = {json.dumps([agents[number - 1], elo, low, high])}\n"
         below = "-"
         if number > 1:
             meeting = next(each for each in summary["meetings"] if each["agents"] == [number - 1, number])
@@ -54,7 +51,7 @@ def measure(program, game, games, threads):
             below = f"{share:.1%} [{least:.1%}, {most:.1%}]".replace("%", " %")
         print(f"| {number} | {elo} | {low} to {high} | {below} | `{agents[number - 1]}` |")
     path.write_text(text)
-    if any(line.startswith("alphabeta") for line in (ROOT / "games/src" / game / "ladder.toml").read_text().split('"')):
+    if any(line.startswith("alphabeta") for line in rungs.split('"')):
         meeting = arena(program, game, [agents[0], "alphabeta:depth=2"], games, threads)["meetings"][0]
         won, drawn, lost = (sum(seat[key] for seat in meeting["by_seat"].values()) for key in ["wins", "draws", "losses"])
         least, most = meeting["score_interval"]

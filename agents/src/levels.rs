@@ -18,12 +18,14 @@ pub struct Level {
 }
 
 impl Level {
-    /// Reads the levels of a game: a line each, in order, with number, Elo, the ends of the interval and the agent's spec,
-    /// separated by spaces. Lines that begin with `#` are comments.
-    pub(crate) fn read(text: &str) -> Result<Vec<Self>, String> {
+    /// Reads the levels of a ladder: the lines of the table `[levels]`, `number = ["agent", Elo, low, high]` in order. They
+    /// are TOML and read as JSON, since a parser of TOML would add a thirtieth to the page's module.
+    pub(crate) fn read(ladder: &str) -> Result<Vec<Self>, String> {
         let mut levels: Vec<Self> = Vec::new();
-        for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-            let level = Self::of_line(line).ok_or_else(|| format!("`{line}` is no level"))?;
+        let lines = ladder.lines().map(str::trim).skip_while(|line| *line != "[levels]").skip(1);
+        let table = lines.take_while(|line| !line.starts_with('['));
+        for line in table.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let level = Self::of_line(line).ok_or_else(|| format!("`{line}` is not a level"))?;
             if usize::from(level.number) != levels.len() + 1 {
                 return Err(format!("level {} does not follow level {}", level.number, levels.len()));
             }
@@ -33,13 +35,11 @@ impl Level {
     }
 
     fn of_line(line: &str) -> Option<Self> {
-        let mut words = line.split_whitespace();
-        let number = words.next()?.parse().ok()?;
-        let mut elo = || words.next()?.parse().ok();
-        let (elo, interval) = (elo()?, [elo()?, elo()?]);
-        let agent = words.collect::<Vec<_>>().join(" ").parse().ok()?;
+        let (number, entry) = line.split_once('=')?;
+        let (agent, elo, low, high): (String, _, _, _) = serde_json::from_str(entry.trim()).ok()?;
+        let agent = agent.parse().ok()?;
         let is_player = !matches!(agent, AgentSpec::Human | AgentSpec::Level(_));
-        is_player.then_some(Self { number, elo, interval, agent })
+        is_player.then_some(Self { number: number.trim().parse().ok()?, elo, interval: [low, high], agent })
     }
 }
 
@@ -56,14 +56,19 @@ mod tests {
 
     #[test]
     fn levels_are_read_in_order() {
-        let read =
-            Level::read("# measured\n1 120 90 150 random\n\n2   300 -5 330 alphabeta:depth=2\n").expect("levels");
+        let ladder = |lines: &str| format!("game = \"x\"\n\n[levels]\n{lines}");
+        let text = ladder("# measured\n1 = [\"random\", 120, 90, 150]\n\n2 = [\"alphabeta:depth=2\", 300, -5, 330]\n");
+        let read = Level::read(&text).expect("levels");
         assert_eq!(read[0], Level { number: 1, elo: 120, interval: [90, 150], agent: AgentSpec::Random });
         assert_eq!((read[1].interval, &read[1].agent.to_string()[..]), ([-5, 330], "alphabeta:depth=2"));
-        assert_eq!(read[1].to_string(), "level 2, Elo 300");
-        for text in ["2 1 0 2 random", "1 1 0 random", "1 1 0 2", "1 1 0 2 level:1", "1 1 0 2 human", "x"] {
-            assert!(Level::read(text).is_err(), "{text}");
+        assert_eq!((read[1].to_string(), read.len()), ("level 2, Elo 300".to_owned(), 2));
+        assert_eq!(Level::read("game = \"x\"\n[[rungs]]\n"), Ok(Vec::new()));
+        for line in
+            ["2 = [\"random\", 1, 0, 2]", "1 = [\"random\", 1, 0]", "1 = [\"level:1\", 1, 0, 2]", "1 = [\"human\", 1, 0, 2]", "x"]
+        {
+            assert!(Level::read(&ladder(line)).is_err(), "{line}");
         }
-        assert_eq!(Level::read("1 5 4 6 random\n1 5 4 6 random"), Err("level 1 does not follow level 1".to_owned()));
+        let twice = ladder("1 = [\"random\", 5, 4, 6]\n1 = [\"random\", 5, 4, 6]");
+        assert_eq!(Level::read(&twice), Err("level 1 does not follow level 1".to_owned()));
     }
 }

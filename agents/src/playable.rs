@@ -93,10 +93,8 @@ pub enum Effort {
 /// Files shipped with a game, compiled into the program.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct GameFiles {
-    /// Ladder of agents with known ratings, as written by `arena --ladder-build`.
+    /// Ladder of agents with known ratings, as written by `arena --ladder-build`, and perhaps [`levels`](crate::levels).
     pub ladder: Option<&'static str>,
-    /// Levels of play with their ratings; [`levels`](crate::levels) says how they are written.
-    pub levels: Option<&'static str>,
     /// Truth set of positions with exact values, as written by `grade --save`.
     pub truth_set: Option<&'static str>,
     /// Checkpoint of the agent `az:pretrained`.

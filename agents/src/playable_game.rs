@@ -169,11 +169,8 @@ impl Agent {
             AgentSpec::Level(number) => {
                 let levels = levels(game)?;
                 let level = levels.into_iter().find(|level| level.number == *number);
-                let missing = || match game.files().levels {
-                    None => format!("{} comes without levels", game.name()),
-                    Some(_) => format!("{} has no such level", game.name()),
-                };
-                return Self::load(&level.ok_or_else(|| fault(missing()))?.agent, game);
+                let missing = || fault(format!("{} has no such level", game.name()));
+                return Self::load(&level.ok_or_else(missing)?.agent, game);
             }
             AgentSpec::Az { checkpoint, tree, tables, .. } => {
                 let loaded = load_network(checkpoint, game)?;
@@ -260,15 +257,14 @@ impl Agent {
     }
 }
 
-/// The levels of a game, the weakest first; none if it comes without them. Its files have them as text: a line each, in
-/// order, with number, Elo, the ends of the rating's interval and the agent's spec, separated by spaces. Lines that begin
-/// with `#` are comments.
+/// The levels of a game, the weakest first; none if it comes without them. They are the table `[levels]` of its ladder, in
+/// order: `number = ["agent", Elo, low, high]`, with the ends of the rating's 95 % interval.
 ///
 /// # Errors
 /// The text has a fault.
 pub fn levels(game: &dyn PlayableGame) -> Result<Vec<Level>, AgentError> {
     let fault = |fault| AgentError::Levels { game: game.name().to_owned(), fault };
-    Level::read(game.files().levels.unwrap_or_default()).map_err(fault)
+    Level::read(game.files().ladder.unwrap_or_default()).map_err(fault)
 }
 
 /// Reads a checkpoint for this game: a file, `latest.safetensors` of a run folder, or `pretrained` for the agent

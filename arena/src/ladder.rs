@@ -1,5 +1,6 @@
 //! Ladders: agents with known ratings per game, which put all runs on one Elo scale. The rating of `random` is 0.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -33,6 +34,9 @@ pub struct Ladder {
     pub seed: u64,
     /// The rungs, in the order in which they were named when the ladder was built, which affects their random streams.
     pub rungs: Vec<Rung>,
+    /// Levels by number, with Elo and the ends of its 95 % interval; they are opponents of people, and no rungs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: BTreeMap<String, (AgentSpec, i32, i32, i32)>,
 }
 
 /// Agent with a known rating.
@@ -123,7 +127,7 @@ impl Ladder {
         let rungs = summary.agents.iter().map(rung).collect::<Result<_>>()?;
         let TournamentSettings { games, seed, .. } = record.header.settings;
         let (name, params) = (game.name().to_owned(), game.params());
-        Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs })
+        Ok(Self { game: name, version: game.version(), params, openings, games, seed, rungs, levels: BTreeMap::new() })
     }
 
     /// Text of the ladder's file; its first line is the command that rebuilds it.
@@ -209,6 +213,10 @@ mod tests {
             let [random, others @ ..] = &ladder.rungs[..] else { panic!("{name} has rungs") };
             assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::Random, 0.0, 0.0));
             assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
+            // The levels that agents read from the same text.
+            let levels = turnstone_agents::levels(&*game).expect("sound").into_iter();
+            let levels = levels.map(|level| (level.number.to_string(), (level.agent, level.elo, level.interval[0], level.interval[1])));
+            assert_eq!(ladder.levels, levels.collect());
         }
     }
 

@@ -88,8 +88,7 @@ impl Playable for Konane {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: outside_pages!(include_str!("konane/ladder.toml")),
-            levels: Some(include_str!("konane/levels.txt")),
+            ladder: Some(include_str!("konane/ladder.toml")),
             truth_set: outside_pages!(include_str!("konane/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("konane/agent.safetensors")),
             sheet: Some(include_str!("konane/sheet.md")),

@@ -65,8 +65,7 @@ impl Playable for Mancala {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: outside_pages!(include_str!("mancala/ladder.toml")),
-            levels: Some(include_str!("mancala/levels.txt")),
+            ladder: Some(include_str!("mancala/ladder.toml")),
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
             sheet: Some(include_str!("mancala/sheet.md")),

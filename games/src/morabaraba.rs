@@ -46,8 +46,7 @@ impl Playable for Morabaraba {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: outside_pages!(include_str!("morabaraba/ladder.toml")),
-            levels: Some(include_str!("morabaraba/levels.txt")),
+            ladder: Some(include_str!("morabaraba/ladder.toml")),
             truth_set: outside_pages!(include_str!("morabaraba/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("morabaraba/agent.safetensors")),
             sheet: Some(include_str!("morabaraba/sheet.md")),

@@ -57,8 +57,7 @@ impl Playable for Morris {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: outside_pages!(include_str!("morris/ladder.toml")),
-            levels: Some(include_str!("morris/levels.txt")),
+            ladder: Some(include_str!("morris/ladder.toml")),
             truth_set: outside_pages!(include_str!("morris/truth.txt")),
             pretrained: outside_pages!(include_bytes!("morris/agent.safetensors")),
             sheet: Some(include_str!("morris/sheet.md")),

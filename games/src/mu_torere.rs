@@ -29,8 +29,7 @@ impl Playable for MuTorere {
 
     fn files() -> GameFiles {
         GameFiles {
-            ladder: outside_pages!(include_str!("mu_torere/ladder.toml")),
-            levels: Some(include_str!("mu_torere/levels.txt")),
+            ladder: Some(include_str!("mu_torere/ladder.toml")),
             truth_set: None,
             pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
             sheet: Some(include_str!("mu_torere/sheet.md")),

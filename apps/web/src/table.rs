@@ -201,8 +201,8 @@ impl Table {
     }
 }
 
-/// The levels whose agents need no file but the game's trained network, which the page fetches when it plays. A fault in the
-/// text of a game's levels leaves none here; `level:1` names it in the program.
+/// The levels whose agents need no file but the game's trained network, which the page fetches when it plays. A fault in a
+/// game's levels leaves none here; `level:1` names it in the program.
 fn playable_levels(game: &dyn PlayableGame) -> Vec<Level> {
     let level = |level: turnstone_agents::Level| {
         let network = match &level.agent {
@@ -279,9 +279,13 @@ mod tests {
             type Game = turnstone_env::games::MuTorere;
 
             fn files() -> GameFiles {
-                let levels = "1 10 0 20 random\n2 20 10 30 az:mine.safetensors,sims=8\n3 30 20 40 exact:tables\n\
-                              4 40 30 50 az:pretrained,sims=8\n5 50 40 60 alphabeta:depth=4";
-                GameFiles { levels: Some(levels), ..GameFiles::default() }
+                let ladder = r#"[levels]
+                    1 = ["random", 10, 0, 20]
+                    2 = ["az:mine.safetensors,sims=8", 20, 10, 30]
+                    3 = ["exact:tables", 30, 20, 40]
+                    4 = ["az:pretrained,sims=8", 40, 30, 50]
+                    5 = ["alphabeta:depth=4", 50, 40, 60]"#;
+                GameFiles { ladder: Some(ladder), ..GameFiles::default() }
             }
         }
         let own = turnstone_agents::row::<Own>();

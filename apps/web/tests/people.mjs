@@ -83,16 +83,16 @@ export async function people({ test, open, play, state, settled, picture, access
 
   await test('every game offers the measured levels of the program, which play', async () => {
     for (const game of GAMES) {
-      const measured = readFileSync(new URL(`../../../games/src/${game}/levels.txt`, import.meta.url), 'utf8')
-        .split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(/\s+/));
+      const ladder = readFileSync(new URL(`../../../games/src/${game}/ladder.toml`, import.meta.url), 'utf8');
+      const measured = [...ladder.split('[levels]\n')[1].matchAll(/^\d+ = (.*)$/gm)].map(([, level]) => JSON.parse(level));
       const { page, close } = await open(`/?game=${game}&p1=human&p2=level:8`, { size: PHONE, media: CALM });
       const shown = await page.$$eval('#level1 option', (options) => options.map(({ value, title }) => [value, /\d+/.exec(title)[0]]));
-      assert.deepEqual(shown, measured.map(([number, elo]) => [number, elo]), game);
+      assert.deepEqual(shown, measured.map(([, elo], i) => [String(i + 1), String(elo)]), game);
       for (const level of [8, 1]) {
         await page.selectOption('#level1', String(level));
         assert.equal((await address(page)).includes(`&p2=level:${level}`), true);
         const agent = await page.evaluate(() => window.turnstone.agents()[1]);
-        assert.equal(agent.spec, measured[level - 1].slice(4).join(' '), `${game}, level ${level}`);
+        assert.equal(agent.spec, measured[level - 1][0], `${game}, level ${level}`);
         const before = await page.$$eval('.move', (moves) => moves.length);
         await answered(page, before / 2 + 2);
       }
