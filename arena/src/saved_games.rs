@@ -1,15 +1,15 @@
-//! Games that were saved, by `play` or by a match, or written down as moves: one reader for all of these files.
+//! Saved games: a record as `play` and the page write it, a game of a match's journal, or a list of moves.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use turnstone_base::files::read_text;
 use turnstone_env::{Action, AnyState, DynGame, Params, Side};
 
 use super::journal::read_journal;
-use super::record::{Ending, GameRecord, TournamentHeader, TournamentRecord};
+use super::record::{Ending, GameRecord, TournamentHeader};
 
 /// Maximum length of a file in bytes.
 const LONGEST: u64 = 1 << 28;
@@ -72,9 +72,9 @@ pub struct Replay {
 }
 
 impl SavedGame {
-    /// Reads a game from a file: one saved by `play` or the page, a match's `games.jsonl` or `result.json`, a text copied from
-    /// the page, or a text with the moves of a game in each line. `number` chooses a game of a file with several: a match's games have their own numbers, others
-    /// count from 0.
+    /// Reads a game from a file: one saved by `play` or the page, a match's `games.jsonl`, or a text with the moves of a game
+    /// in each line. `number` chooses a game of a file with several: a match's games have their own numbers, others count
+    /// from 0.
     ///
     /// # Errors
     /// The file cannot be read, is none of these or damaged, or has no game or more than one without a number. The message
@@ -91,20 +91,15 @@ impl SavedGame {
     pub fn parse(text: &str, number: Option<usize>) -> Result<Self> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
         ensure!(!start.is_empty(), "the file is empty");
-        if start.split_whitespace().next() == Some("game") {
-            return chosen(vec![of_page(start)?], number);
-        }
         if !start.starts_with(['{', '[']) {
             return chosen(moves_of_lines(start)?, number);
         }
         let first = start.lines().next().unwrap_or_default();
-        match serde_json::from_str(first) {
-            Ok(Kind { turnstone_arena: Some(_), games: None, .. }) => {
-                let (header, games) = read_journal(start.as_bytes())?;
-                of_match(&header, games, number)
-            }
-            _ => of_objects(start, number),
+        if serde_json::from_str::<JournalMark>(first).is_ok() {
+            let (header, games) = read_journal(start.as_bytes())?;
+            return of_match(&header, games, number);
         }
+        chosen(records(start)?, number)
     }
 
     /// Plays the moves by the rules.
@@ -131,50 +126,22 @@ impl SavedGame {
     }
 }
 
-/// The kind of an object, by its keys. Its values are skipped.
+/// What the first line of a journal has.
 #[derive(Deserialize)]
-struct Kind {
-    turnstone_arena: Option<IgnoredAny>,
-    games: Option<IgnoredAny>,
-    record: Option<IgnoredAny>,
-    game: Option<IgnoredAny>,
-    moves: Option<IgnoredAny>,
+struct JournalMark {
+    #[serde(rename = "turnstone_arena")]
+    _version: IgnoredAny,
 }
 
-/// The part of a match's result that has its games.
-#[derive(Deserialize)]
-struct MatchRecord {
-    record: TournamentRecord,
-}
-
-/// A game of a file of JSON objects: games of `play`, one or several, or the result of a match.
-fn of_objects(text: &str, number: Option<usize>) -> Result<SavedGame> {
-    const EXPECTED: &str = "expected an object with `game` and `moves`, or the record of a match";
-    let mut kinds = serde_json::Deserializer::from_str(text).into_iter::<Kind>();
-    let (mut games, mut from) = (Vec::new(), 0);
-    while let Some(kind) = kinds.next() {
-        let kind = kind.map_err(|fault| match fault.is_eof() {
-            true => anyhow!("the file is cut off: {fault}"),
-            false => anyhow!("it is no saved game: {fault}; {EXPECTED}"),
-        })?;
-        let object = &text[from..kinds.byte_offset()];
-        from = kinds.byte_offset();
-        match kind {
-            Kind { record: Some(_), .. } => {
-                let MatchRecord { record } = serde_json::from_str(object).context("the result of a match")?;
-                return of_match(&record.header, record.games, number);
-            }
-            Kind { turnstone_arena: Some(_), .. } => {
-                let record: TournamentRecord = serde_json::from_str(object).context("the record of a match")?;
-                return of_match(&record.header, record.games, number);
-            }
-            Kind { game: Some(_), moves: Some(_), .. } => {
-                games.push(of_play(serde_json::from_str(object).context("a saved game")?)?);
-            }
-            _ => bail!("it is no saved game: {EXPECTED}"),
-        }
-    }
-    chosen(games, number)
+/// The games of a file of records, one after the other.
+fn records(text: &str) -> Result<Vec<SavedGame>> {
+    let games = serde_json::Deserializer::from_str(text).into_iter::<PlayedGame>();
+    let game = |game: serde_json::Result<PlayedGame>| match game {
+        Ok(game) => of_play(game),
+        Err(fault) if fault.is_eof() => bail!("the file is cut off: {fault}"),
+        Err(fault) => bail!("it is not a saved game: {fault}"),
+    };
+    games.map(game).collect()
 }
 
 fn of_play(played: PlayedGame) -> Result<SavedGame> {
@@ -249,34 +216,6 @@ fn moves_of_lines(text: &str) -> Result<Vec<SavedGame>> {
         }
     }
     Ok(games)
-}
-
-/// A game as the page copies it: a line `game NAME KEY=VALUE ...`, a line `position TEXT` unless it begins at the start, and
-/// a line `moves ...`.
-fn of_page(text: &str) -> Result<SavedGame> {
-    let (params, opening_plies) = (Params::new(), 0);
-    let moves = Vec::new();
-    let mut saved = SavedGame { game: None, params, players: None, start: None, moves, opening_plies, ending: None };
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        match word {
-            "game" => {
-                let mut words = rest.split_whitespace();
-                saved.game = Some(words.next().context("it is no saved game: `game` names none")?.to_owned());
-                for setting in words {
-                    let pair = setting.split_once('=');
-                    let pair =
-                        pair.with_context(|| format!("it is no saved game: expected KEY=VALUE, not `{setting}`"))?;
-                    saved.params.set(pair.0, pair.1);
-                }
-            }
-            "position" => saved.start = Some(rest.trim().to_owned()),
-            "moves" => saved.moves = rest.split_whitespace().take(MOST_MOVES + 1).map(str::to_owned).collect(),
-            word => bail!("it is no saved game: expected `position` or `moves`, not `{word}`"),
-        }
-    }
-    check_length(saved.moves.len())?;
-    Ok(saved)
 }
 
 fn chosen(mut games: Vec<SavedGame>, number: Option<usize>) -> Result<SavedGame> {

@@ -189,8 +189,8 @@ pub(crate) fn parse_param(text: &str) -> Result<(String, String), String> {
 /// A saved game and a ply of it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SavedGameArgs {
-    /// Take the game from a file: saved by `play`, `games.jsonl` or `result.json` of a match, or a text with the moves of a
-    /// game in each line
+    /// Take the game from a file: saved by `play` or the page, `games.jsonl` of a match, or a text with the moves of a game in
+    /// each line
     #[arg(long, value_name = "FILE", conflicts_with = "position")]
     from: Option<PathBuf>,
     /// Number of the game in a file with several: as in the match, otherwise from 0

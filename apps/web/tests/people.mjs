@@ -346,7 +346,7 @@ export async function people({ test, open, play, state, settled, picture, access
     assert.ok((await page.$$eval('.drawing text', (texts) => texts.map(({ textContent }) => textContent))).includes('h'));
     assert.deepEqual(await page.$$eval('.legal', (legal) => legal.map(({ textContent }) => textContent).filter((text) => /[(),]/.test(text))), []);
     // What people write is read, too.
-    await page.fill('#text', 'moves xa8 xb8 a6-a8 c7-a7');
+    await page.fill('#text', 'xa8 xb8 a6-a8 c7-a7');
     await page.click('#load');
     await atPly(page, 4);
     assert.equal((await page.evaluate(() => window.turnstone.moves()))[3], 'jump(7,3,7,1)');

@@ -293,11 +293,11 @@ async function tests(runs) {
     await page.click('#resume');
     assert.equal(await page.locator('.move').count(), 2);
     await page.click('#copy-game');
-    const text = await page.evaluate(() => navigator.clipboard.readText());
-    assert.equal(text, 'game morris\nmoves a0 g0');
+    const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    assert.deepEqual([copied.game, copied.moves], ['morris', ['a0', 'g0']]);
     await page.click('#copy-position');
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'WBxxxxxxxxxxxxxxxx W 7 7 - 0');
-    await page.fill('#text', 'game mancala stones=3\nmoves B4 A3');
+    await page.fill('#text', JSON.stringify({ game: 'mancala', params: { stones: 3 }, moves: ['B4', 'A3'] }));
     await page.click('#load');
     await page.waitForFunction(() => document.getElementById('board').dataset.game === 'mancala');
     assert.equal((await state(page)).position, nativePosition('mancala', ['B4', 'A3'], '--param', 'stones=3'));
@@ -313,7 +313,7 @@ async function tests(runs) {
     assert.match(await page.textContent('#fault'), /cannot be read/, 'a position of other parameters');
     await page.evaluate(() => {
       const data = new DataTransfer();
-      data.setData('text/plain', 'game konane size=4\n');
+      data.setData('text/plain', '{"game": "konane", "params": {"size": "4"}, "moves": []}\n');
       document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
     });
     await page.waitForFunction(() => document.getElementById('board').dataset.game === 'konane');
@@ -335,7 +335,8 @@ async function tests(runs) {
     await page.click('#params button[type=submit]');
     await page.waitForFunction(() => document.getElementById('board').dataset.position.startsWith('3,3'));
     await page.click('#copy-game');
-    assert.equal(await page.inputValue('#text'), 'game mancala end_rule=either_side_empty stones=3\nmoves');
+    const { game, params } = JSON.parse(await page.inputValue('#text'));
+    assert.deepEqual([game, params.end_rule, params.stones], ['mancala', 'either_side_empty', '3']);
     await page.fill('#fields [name="stones"]', '999');
     await page.click('#params button[type=submit]');
     assert.match(await page.textContent('#fault'), /stones/);

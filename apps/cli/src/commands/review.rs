@@ -33,7 +33,7 @@ Examples:
 Marks: ?! ? ?? for moves that lose 0.05, 0.10, 0.20 of a point by the search's estimate; by exact values, ? for half a \
 point and ?? for a whole one. ! is the only move that kept the value. A win is a point, a draw half a point.")]
 pub(crate) struct Review {
-    /// Saved game: of `play`, `games.jsonl` or `result.json` of a match, or a text with the moves of a game in each line
+    /// Saved game: of `play` or the page, `games.jsonl` of a match, or a text with the moves of a game in each line
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Name of the game, for a text of moves [default: that of the saved game]

@@ -140,7 +140,7 @@ class App {
     });
     on('share', () => record.copy(location.href, 'link'));
     on('copy-position', () => record.copy(this.match.view().position, 'position'));
-    on('copy-game', () => record.copy(record.text(this.match), 'game'));
+    on('copy-game', () => record.copy(record.text(this.match, this.seats.labels), 'game'));
     on('download', () => this.download());
     on('open', () => element<HTMLInputElement>('file').click());
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
@@ -455,7 +455,7 @@ class App {
   private download(): void {
     const { match } = this;
     const day = new Date().toISOString().slice(0, 10);
-    record.download(`${match.game.board.name}-${day}.json`, record.file(match, this.seats.labels));
+    record.download(`${match.game.board.name}-${day}.json`, record.text(match, this.seats.labels));
   }
 
   private state(position: string, moving: boolean): void {

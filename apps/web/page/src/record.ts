@@ -12,17 +12,8 @@ export const LARGEST = 1_000_000;
 export const changed = ({ board }: Game): [string, string][] =>
   board.params.filter(({ value, default: own }) => value !== own).map(({ key, value }) => [key, value]);
 
-/** The game as text: rules, starting position if it is another, and moves. */
-export function text(match: Match): string {
-  const { board } = match.game;
-  const lines = [['game', board.name, ...changed(match.game).map((pair) => pair.join('='))].join(' ')];
-  if (match.start !== board.start) lines.push(`position ${match.start}`);
-  lines.push(['moves', ...match.plies.map((ply) => ply.action)].join(' '));
-  return lines.join('\n');
-}
-
-/** The game as a file, in the format of `save` in `turnstone play`. */
-export function file(match: Match, players: [string, string]): string {
+/** The game as text, in the format of `save` in `turnstone play`. */
+export function text(match: Match, players: [string, string]): string {
   const { board } = match.game;
   const { position, outcome } = match.view(match.plies.length);
   const winner = outcome && (outcome.winner === null ? 'draw' : `player${outcome.winner + 1}`);
@@ -40,41 +31,25 @@ export function file(match: Match, players: [string, string]): string {
   })}\n`;
 }
 
-/** Reads a position, a list of moves from the start, a game as `text` writes it, or a file of `file`. */
+/** Reads a position, a list of moves from the start, or a game as `text` writes it. */
 export function read(source: string, current: Game): Match {
   const trimmed = source.trim();
   if (trimmed === '') throw new Error(t.noText);
-  if (trimmed.startsWith('{')) return readFile(trimmed);
-  const lines = trimmed.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== '');
-  const words = (line: string | undefined): string[] => (line ?? '').split(/\s+/).slice(1);
-  const line = (word: string): string | undefined => lines.find((one) => one === word || one.startsWith(`${word} `));
-  if (!line('game') && !line('moves') && !line('position')) {
-    let fault: unknown;
-    try {
-      return new Match(current, current.view(trimmed).position);
-    } catch (error) {
-      fault = error;
-    }
-    try {
-      return played(new Match(current), trimmed.split(/\s+/));
-    } catch {
-      throw fault;
-    }
+  if (trimmed.startsWith('{')) return readGame(trimmed);
+  let fault: unknown;
+  try {
+    return new Match(current, current.view(trimmed).position);
+  } catch (error) {
+    fault = error;
   }
-  const [name, ...settings] = words(line('game'));
-  const params = Object.fromEntries(
-    settings.map((setting) => {
-      const [key, value] = setting.split('=');
-      if (!key || value === undefined) throw new Error(t.noParam(setting));
-      return [key, value];
-    }),
-  );
-  const game = name === undefined ? current : new Game(name, params);
-  const position = line('position')?.slice('position'.length).trim();
-  return played(new Match(game, position === undefined ? game.board.start : game.view(position).position), words(line('moves')));
+  try {
+    return played(new Match(current), trimmed.split(/\s+/));
+  } catch {
+    throw fault;
+  }
 }
 
-function readFile(source: string): Match {
+function readGame(source: string): Match {
   const record = JSON.parse(source) as Record<string, unknown>;
   const { game: name, params, start, moves, resigned } = record;
   const isText = (one: unknown): one is string => typeof one === 'string';

@@ -133,7 +133,6 @@ export const t = {
   fileUnreadable: (name: string, fault: string) => `the file ${name} cannot be read: ${fault}`,
   fileTooLarge: 'it is larger than 1 MB',
   noText: 'there is no text to read',
-  noParam: (setting: string) => `“${setting}” is no rule: expected key=value`,
   moveFault: (number: number, fault: string) => `move ${number}: ${fault}`,
   illegal: (move: string) => `${move} is not legal here`,
   noGameFile: 'it has no game and no moves',
