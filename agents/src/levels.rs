@@ -63,9 +63,13 @@ mod tests {
         assert_eq!((read[1].interval, &read[1].agent.to_string()[..]), ([-5, 330], "alphabeta:depth=2"));
         assert_eq!((read[1].to_string(), read.len()), ("level 2, Elo 300".to_owned(), 2));
         assert_eq!(Level::read("game = \"x\"\n[[rungs]]\n"), Ok(Vec::new()));
-        for line in
-            ["2 = [\"random\", 1, 0, 2]", "1 = [\"random\", 1, 0]", "1 = [\"level:1\", 1, 0, 2]", "1 = [\"human\", 1, 0, 2]", "x"]
-        {
+        for line in [
+            "2 = [\"random\", 1, 0, 2]",
+            "1 = [\"random\", 1, 0]",
+            "1 = [\"level:1\", 1, 0, 2]",
+            "1 = [\"human\", 1, 0, 2]",
+            "x",
+        ] {
             assert!(Level::read(&ladder(line)).is_err(), "{line}");
         }
         let twice = ladder("1 = [\"random\", 5, 4, 6]\n1 = [\"random\", 5, 4, 6]");

@@ -215,7 +215,9 @@ mod tests {
             assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
             // The levels that agents read from the same text.
             let levels = turnstone_agents::levels(&*game).expect("sound").into_iter();
-            let levels = levels.map(|level| (level.number.to_string(), (level.agent, level.elo, level.interval[0], level.interval[1])));
+            let levels = levels.map(|level| {
+                (level.number.to_string(), (level.agent, level.elo, level.interval[0], level.interval[1]))
+            });
             assert_eq!(ladder.levels, levels.collect());
         }
     }

@@ -184,8 +184,7 @@ impl<G: Game> Lanes for GameLanes<G> {
         let kind = &*kind;
         let rows = out.parts(*share, &kind.spec);
         let jobs = parts.iter_mut().zip(actions.chunks(*share)).zip(rows);
-        let mut jobs =
-            jobs.map(|((part, actions), mut rows)| move || part.step(kind, actions, &mut rows)).peekable();
+        let mut jobs = jobs.map(|((part, actions), mut rows)| move || part.step(kind, actions, &mut rows)).peekable();
         thread::scope(|scope| {
             while let Some(mut job) = jobs.next() {
                 if jobs.peek().is_some() {
@@ -261,4 +260,3 @@ impl<G: Game> Lanes for GameLanes<G> {
         self.reset(None, &|_| false, out);
     }
 }
-

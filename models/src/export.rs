@@ -7,6 +7,5 @@ mod onnx;
 #[cfg(test)]
 mod tests;
 
-pub use forward::forward_pass;
 pub use onnx::{IR_VERSION, onnx};
-pub use operators::{Attribute, ForwardPass, ForwardStep, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS};
+pub use operators::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS};

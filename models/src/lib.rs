@@ -61,7 +61,7 @@ pub use cost::NetworkCost;
 pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
 pub use export::{
-    Attribute, ForwardPass, ForwardStep, IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass,
+    IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS,
     onnx,
 };
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};

@@ -51,7 +51,6 @@ fn main() -> Result<(), Fault> {
         folder: None,
         verify: 0.0,
         ack_wait: Duration::from_secs(30),
-        metrics: None,
     };
     let stop = AtomicBool::new(false);
     let note = |note: Note| eprintln!("{note:?}");

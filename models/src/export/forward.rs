@@ -11,7 +11,7 @@ use crate::shape::{BoardShape, Shape};
 ///
 /// # Errors
 /// A size is out of range, or the board has no points or no lattice.
-pub fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass, NetworkError> {
+pub(super) fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<ForwardPass, NetworkError> {
     let network = Network::new(config, shape)?;
     shape.check_points()?;
     shape.board.check_cells()?;

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
-
 /// Version of the standard operators (opset) of all steps.
 pub const OPSET: i64 = 17;
 
@@ -15,23 +13,25 @@ pub const POLICY_LOGITS: &str = "policy_logits";
 pub const VALUE_LOGITS: &str = "value_logits";
 
 /// One operator of the ONNX standard, applied to named tensors.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ForwardStep {
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct ForwardStep {
     /// The operator's name in the standard.
-    pub operator: &'static str,
+    pub(super) operator: &'static str,
     /// Names of its inputs: the observation, parameters, constants, and outputs of earlier steps.
-    pub inputs: Vec<String>,
+    pub(super) inputs: Vec<String>,
     /// Name of its output.
-    pub output: String,
+    pub(super) output: String,
     /// The operator's attributes by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub attributes: BTreeMap<&'static str, Attribute>,
+    #[cfg_attr(test, serde(skip_serializing_if = "BTreeMap::is_empty"))]
+    pub(super) attributes: BTreeMap<&'static str, Attribute>,
 }
 
 /// The value of an attribute.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Attribute {
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[cfg_attr(test, serde(untagged))]
+pub(super) enum Attribute {
     /// An integer.
     Int(i64),
     /// A list of integers.
@@ -40,14 +40,15 @@ pub enum Attribute {
 
 /// The operators from an observation to the two outputs, in order. Parameters have the names and shapes of the
 /// checkpoint.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ForwardPass {
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(super) struct ForwardPass {
     /// Planes, height and width of an observation.
-    pub observation: [usize; 3],
+    pub(super) observation: [usize; 3],
     /// Integer vectors by name: shapes, axes, indices.
-    pub constants: BTreeMap<String, Vec<i64>>,
+    pub(super) constants: BTreeMap<String, Vec<i64>>,
     /// The operators.
-    pub steps: Vec<ForwardStep>,
+    pub(super) steps: Vec<ForwardStep>,
 }
 
 /// Builds a [`ForwardPass`]. A name that something else has already is followed by a number.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use prost::Message;
 
 use super::messages::{ModelProto, TensorProto};
-use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, forward_pass, onnx};
+use super::forward::forward_pass;
+use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 use crate::checkpoint::CheckpointInfo;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
 use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};

@@ -9,7 +9,7 @@ use turnstone_selfplay::{FinishedGame, GameSettings, Progress, Task};
 use turnstone_trainer::config::Config;
 
 use crate::nats::Server;
-use crate::processes::{Place, Running, config};
+use crate::processes::{Place, config};
 use crate::wire::Client;
 
 /// The games of the first iteration of a run, as transcripts by number, and the checksum of their job: what a worker
