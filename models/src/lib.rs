@@ -60,10 +60,7 @@ pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load
 pub use cost::NetworkCost;
 pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
-pub use export::{
-    IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS,
-    onnx,
-};
+pub use export::{IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
 pub use growth::{GrowthError, grow};
 pub use inference::{

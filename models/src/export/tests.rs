@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use prost::Message;
 
-use super::messages::{ModelProto, TensorProto};
 use super::forward::forward_pass;
+use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 use crate::checkpoint::CheckpointInfo;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
