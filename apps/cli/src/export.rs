@@ -1,7 +1,7 @@
 //! Exports of a checkpoint: a folder with an ONNX file and its manifest, or with a page.
 
-mod manifest;
 mod readme;
+mod manifest;
 mod folder;
 mod onnx;
 mod page;
