@@ -29,7 +29,6 @@ use turnstone_env::{Game, Outcome};
 use turnstone_models::{ComputeDevice, NetworkError, QuantisedNetwork};
 
 use self::task::GameRules;
-pub(crate) use self::task::MakePlayer;
 use self::worker::{Part, Worker};
 use crate::replay::Shard;
 
@@ -51,11 +50,10 @@ pub struct SelfPlayGames {
 pub(crate) fn play<G: Game>(
     game: &G,
     task: &Task,
-    against: Option<MakePlayer>,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task, against));
+    let rules = Arc::new(GameRules::of_task(game, task));
     let mut parts = match task.settings.self_play.device {
         ComputeDevice::Cpu => play_on_cpu(&rules, task, progress, stop)?,
         ComputeDevice::Gpu(number) => on_gpu::play(&rules, task, number, progress, stop)?,
@@ -91,17 +89,16 @@ impl SelfPlayGames {
 pub(crate) fn task_sessions<G: Game>(
     game: &G,
     task: &Task,
-    against: Option<MakePlayer>,
     threads: usize,
 ) -> Result<Vec<Box<dyn Session>>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task, against));
+    let rules = Arc::new(GameRules::of_task(game, task));
     let evaluators = evaluators(game, task, threads)?.into_iter();
     Ok(evaluators.map(|evaluator| session::session(&rules, evaluator)).collect())
 }
 
 /// What restores the games of a task from their transcripts.
 pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Restore {
-    let (rules, spec) = (GameRules::of_task(game, task, None), game.spec());
+    let (rules, spec) = (GameRules::of_task(game, task), game.spec());
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 
@@ -157,9 +154,6 @@ fn idle(times: &[Duration]) -> Duration {
 
 #[cfg(test)]
 mod recording_tests;
-
-#[cfg(test)]
-mod against_tests;
 
 #[cfg(test)]
 mod quantisation_tests;

@@ -1,6 +1,5 @@
 //! Object-safe interface to games that networks can be trained for.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
@@ -9,7 +8,7 @@ use turnstone_env::{AnyState, Erased, Row};
 use turnstone_models::NetworkError;
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, GameSettings, MakePlayer, Progress, Restore, Session, Task};
+use crate::self_play::{self, GameSettings, Progress, Restore, Session, Task};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -59,11 +58,11 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
-        self_play::play(self.game(), task, opponent(self, task), progress, stop)
+        self_play::play(self.game(), task, progress, stop)
     }
 
     fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn Session>>, NetworkError> {
-        self_play::task_sessions(self.game(), task, opponent(self, task), threads)
+        self_play::task_sessions(self.game(), task, threads)
     }
 
     fn restorer(&self, task: &Task) -> Restore {
@@ -87,12 +86,6 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
     ) -> Result<Vec<SamplePly>, NetworkError> {
         sample_game::play(self.game(), network, sampling, rng)
     }
-}
-
-/// What makes players of the agent that a task's games are played against.
-fn opponent<K: Playable>(game: &Erased<K::Game, K>, task: &Task) -> Option<MakePlayer> {
-    let (agent, game) = (Arc::clone(task.extras.against.as_ref()?), game.clone());
-    Some(Arc::new(move || PlayableGame::player(&game, &agent).expect("the agent has been checked to be a frozen one")))
 }
 
 /// List of the games available to a program.

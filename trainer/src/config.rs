@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Table;
-use turnstone_agents::{AgentSpec, shape};
+use turnstone_agents::shape;
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_text;
 use turnstone_base::terminal::print_stderr;
@@ -293,7 +293,6 @@ fn known(net: NetworkConfig) -> Table {
     let mut example = Config { net, ..Config::default() };
     // These are left out at their defaults.
     example.self_play.openings = vec![String::new()];
-    example.self_play.against = Some(AgentSpec::Random);
     example.search.constants.proof_nodes = 1;
     example.table()
 }

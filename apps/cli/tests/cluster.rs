@@ -85,11 +85,6 @@ fn runs_that_need_other_files_are_refused() {
     let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
     let (code, said) = place.lead(&server.url(), "led", &["--set", "learn.exact=true"]).end();
     assert!(code == Some(1) && said.contains("learn.exact: workers of a cluster have no tables"), "{said}");
-    let (code, said) = place.lead(&server.url(), "against", &["--against", "alphabeta:depth=2"]).end();
-    assert!(
-        code == Some(1) && said.contains("self_play.against: workers of a cluster do not have that agent"),
-        "{said}"
-    );
 }
 
 #[test]

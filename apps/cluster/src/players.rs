@@ -29,12 +29,6 @@ impl SelfPlayer for Leader {
         if task.extras.exact.is_some() {
             return Err("learn.exact: workers of a cluster have no tables, so such a run trains without one".into());
         }
-        if task.extras.against.is_some() {
-            return Err(
-                "self_play.against: workers of a cluster do not have that agent, so such a run trains without one"
-                    .into(),
-            );
-        }
         // Other processors may choose another arithmetic.
         let mut task = task.clone();
         let self_play = &mut task.settings.self_play;

@@ -1,7 +1,6 @@
 //! Section `[self_play]` of the config: the games that produce the training data.
 
 use serde::{Deserialize, Serialize};
-use turnstone_agents::AgentSpec;
 use turnstone_base::machine::or_all_cores;
 use turnstone_env::{AnyState, DynGame, shortened};
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
@@ -29,10 +28,6 @@ section! {
         /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub openings: Vec<String> = Vec::new();
-        /// Agent that plays one side of every game and does not learn: the second side in games of even numbers, else the first.
-        /// Without one the network plays both.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub against: Option<AgentSpec> = None;
         /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
         pub opening_plies: u16 = 4, 0..=1000;
         /// Temperature of the move choice in the first `temperature_plies` plies.

@@ -44,19 +44,18 @@ fn played<G: Game>(
     let weights = Weights::random(&[], 1);
     let task =
         Task::new(GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) }, &network, &weights);
-    played_task(game, &task, None, games, evaluator)
+    played_task(game, &task, games, evaluator)
 }
 
 /// Plays games of a task on this thread with an evaluator in place of its network.
 pub(super) fn played_task<G: Game>(
     game: &G,
     task: &Task,
-    against: Option<MakePlayer>,
     games: usize,
     evaluator: &mut impl Evaluator<G>,
 ) -> Part {
     let progress = Progress::default();
-    let rules = Arc::new(GameRules::of_task(game, task, against));
+    let rules = Arc::new(GameRules::of_task(game, task));
     let worker = Worker::new(rules, 0..games, task.settings.self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
@@ -124,10 +123,10 @@ fn games_end_by_exact_values() {
         let settings = GameSettings { simulations: 1, ..GameSettings::new(&plain_search(), &plain_self_play(), 3, 1) };
         let values = Arc::new(Beyond { toy: toy.clone(), unknown });
         let task = Task {
-            extras: Extras { exact: Some(Exact { values, plies }), against: None },
+            extras: Extras { exact: Some(Exact { values, plies }) },
             ..Task::new(settings, &network, &Weights::random(&[], 1))
         };
-        let mut part = played_task(&toy, &task, None, 1, &mut Left);
+        let mut part = played_task(&toy, &task, 1, &mut Left);
         let game = part.games.pop().expect("one game was asked for");
         let results = (0..game.positions.len()).map(|i| {
             let position = game.positions.position(i);

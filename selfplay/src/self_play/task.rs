@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use turnstone_agents::{Agent, DynExactValues, Player};
+use turnstone_agents::DynExactValues;
 use turnstone_base::streams::Stream;
 use turnstone_env::{ActionList, AnyState, Game};
 use turnstone_models::{NetworkConfig, Weights};
@@ -57,8 +57,6 @@ pub struct Task {
 pub struct Extras {
     /// Exact values by which games end, if they do.
     pub exact: Option<Exact>,
-    /// The agent that plays one side of every game, if the network does not play both.
-    pub against: Option<Arc<Agent>>,
 }
 
 impl Task {
@@ -91,15 +89,11 @@ impl Debug for Exact {
     }
 }
 
-/// Makes a player of the agent that the network plays against.
-pub(crate) type MakePlayer = Arc<dyn Fn() -> Box<dyn Player> + Send + Sync>;
-
 /// What the games of a worker need, apart from the evaluator.
 pub(super) struct GameRules<G: Game> {
     pub(super) game: G,
     pub(super) settings: GameSettings,
     exact: Option<Exact>,
-    against: Option<MakePlayer>,
     /// Positions that the games begin with; if there are none, the start of the game.
     openings: Vec<G::State>,
 }
@@ -107,12 +101,12 @@ pub(super) struct GameRules<G: Game> {
 impl<G: Game> GameRules<G> {
     pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
         let openings = states(game, &settings.self_play.openings);
-        Self { game: game.clone(), settings: settings.clone(), exact: None, against: None, openings }
+        Self { game: game.clone(), settings: settings.clone(), exact: None, openings }
     }
 
-    /// The rules of a task's games, in which the players of `against` have one side.
-    pub(super) fn of_task(game: &G, task: &Task, against: Option<MakePlayer>) -> Self {
-        Self { exact: task.extras.exact.clone(), against, ..Self::new(game, &task.settings) }
+    /// The rules of a task's games.
+    pub(super) fn of_task(game: &G, task: &Task) -> Self {
+        Self { exact: task.extras.exact.clone(), ..Self::new(game, &task.settings) }
     }
 
     /// The exact value of a position for the first side, where it is known and games end by it.
@@ -123,11 +117,6 @@ impl<G: Game> GameRules<G> {
     /// Whether a game that has recorded this many positions with known values ends at the next one.
     pub(super) fn is_decided(&self, known: usize) -> bool {
         self.exact.as_ref().is_some_and(|exact| known >= usize::from(exact.plies))
-    }
-
-    /// A player of the agent that has one side of every game, if there is one.
-    pub(super) fn opponent(&self) -> Option<Box<dyn Player>> {
-        self.against.as_ref().map(|make| make())
     }
 
     /// Draws a starting position and its ply, after a random opening.

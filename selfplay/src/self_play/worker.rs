@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use turnstone_agents::Player;
 use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::{Action, ActionList, AnyState, Game, Outcome, Side, Spec};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Pool, Pooled, Spare};
+use turnstone_env::{Action, Game, Outcome, Side, Spec};
+use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
 
 use super::stats::{Progress, SelfPlayStats};
 use super::task::{GameRules, GameSettings};
@@ -43,10 +42,6 @@ struct Running<G: Game> {
     ply: u16,
     moves: Vec<Action>,
     positions: Shard,
-    /// The side that another agent plays.
-    opponent: Option<Side>,
-    /// The value of the last root.
-    estimate: Evaluation,
     /// The exact value of the position that is searched, where it is known.
     known: Option<i8>,
     /// The exact values of the recorded positions, where they are known.
@@ -71,8 +66,6 @@ pub(super) struct Worker<G: Game, N> {
 struct Recorder<G: Game> {
     rules: Arc<GameRules<G>>,
     spec: Spec,
-    /// Plays one side of every game, if the network does not play both.
-    opponent: Option<Box<dyn Player>>,
     stats: SelfPlayStats,
     features: Vec<f32>,
     policy: Vec<f32>,
@@ -89,8 +82,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
     pub(super) fn with_cache(rules: Arc<GameRules<G>>, numbers: N, seats: usize, cached: usize) -> Self {
         let spec = rules.game.spec();
         let (features, policy) = (vec![0.0; spec.features()], Vec::new());
-        let opponent = rules.opponent();
-        let recorder = Recorder { rules, spec, opponent, stats: SelfPlayStats::default(), features, policy };
+        let recorder = Recorder { rules, spec, stats: SelfPlayStats::default(), features, policy };
         let mut worker = Self { pool: Pool::new(cached), numbers, recorder, finished: Vec::new() };
         while worker.pool.len() < seats {
             let Some(number) = worker.numbers.next() else { break };
@@ -181,7 +173,6 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         let rules = Arc::clone(&recorder.rules);
         self.pool.gather(&rules.game, |mut game, spare| {
             recorder.record_and_move(&mut game);
-            recorder.answer(&mut game);
             progress.positions.fetch_add(1, Ordering::Relaxed);
             let Some(outcome) = game.outcome(&rules) else {
                 game.begin(&rules);
@@ -209,37 +200,17 @@ impl<G: Game> Recorder<G> {
         running.search.policy(&mut self.policy);
         let indices = running.search.actions().map(|a| self.spec.policy_index(mover, a.action) as u16);
         let policy = indices.zip(self.policy.iter().copied());
-        running.estimate = running.search.estimate();
-        running.positions.push(&self.features, policy, mover, running.estimate);
+        running.positions.push(&self.features, policy, mover, running.search.estimate());
         let temperature = settings.self_play.temperature_at(running.ply);
         let action = running.search.choose(temperature, &mut running.rng);
         running.play(game, action);
-    }
-
-    /// Plays the opponent's moves until it is the network's turn or the game is over. Their positions are recorded too: as
-    /// policy with the move that was played, as value of the root with that of the search before.
-    fn answer(&mut self, running: &mut Running<G>) {
-        let (Some(opponent), Some(side)) = (&mut self.opponent, running.opponent) else { return };
-        let (rules, game, mut legal) = (&*self.rules, &self.rules.game, ActionList::new());
-        while game.mover(running.search.state()) == side && running.outcome(rules).is_none() {
-            let state = *running.search.state();
-            let action = choose(&mut **opponent, &AnyState::new(state), &mut running.rng);
-            game.observe(&state, &mut self.features);
-            game.legal(&state, &mut legal);
-            let played =
-                legal.iter().map(|&a| (self.spec.policy_index(side, a) as u16, f32::from(u8::from(a == action))));
-            running.positions.push(&self.features, played, side, running.estimate);
-            running.play(game, action);
-        }
     }
 
     /// Starts a game and begins its first search.
     fn begin_game(&mut self, number: usize, spare: &mut Spare<G>) -> Running<G> {
         let (rules, settings) = (&*self.rules, &self.rules.settings);
         let mut rng = stream(settings.seed, Purpose::SelfPlay, [settings.iteration, number as u64]);
-        let (mut state, mut ply) = rules.start(&mut rng);
-        let opponent =
-            self.opponent.as_mut().map(|player| open(rules, &mut **player, number, (&mut state, &mut ply), &mut rng));
+        let (state, ply) = rules.start(&mut rng);
         let mut running = Running {
             number,
             rng,
@@ -247,43 +218,12 @@ impl<G: Game> Recorder<G> {
             ply,
             moves: Vec::new(),
             positions: Shard::new(settings.iteration, self.spec.features()),
-            opponent,
-            estimate: Evaluation::default(),
             known: rules.known(&state),
             known_before: Vec::new(),
         };
         running.begin(rules);
         running
     }
-}
-
-/// Plays the moves of the opponent before the network's first one, which are part of the opening. Returns the opponent's side:
-/// the second one in games of even numbers. If the game would be over before the network moves, the opponent has the other side.
-fn open<G: Game>(
-    rules: &GameRules<G>,
-    player: &mut dyn Player,
-    number: usize,
-    (state, ply): (&mut G::State, &mut u16),
-    rng: &mut Stream,
-) -> Side {
-    let (game, side) = (&rules.game, if number.is_multiple_of(2) { Side::Second } else { Side::First });
-    let (mut at, mut plies) = (*state, *ply);
-    while game.mover(&at) == side {
-        let action = choose(player, &AnyState::new(at), rng);
-        game.play(&mut at, action);
-        plies = plies.saturating_add(1);
-        if game.outcome(&at).is_some() {
-            return side.other();
-        }
-    }
-    (*state, *ply) = (at, plies);
-    side
-}
-
-/// The move of an agent whose choice does not depend on the positions that it saw before.
-fn choose(player: &mut dyn Player, state: &AnyState, rng: &mut Stream) -> Action {
-    player.new_game(state, rng);
-    player.choose(state, rng).expect("an agent of this program, without a limit of time, has an answer")
 }
 
 impl<G: Game> Running<G> {

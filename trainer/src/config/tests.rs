@@ -87,7 +87,7 @@ fn the_page_has_every_key_with_its_default() {
     for (key, default) in rows.iter().filter(|(key, _)| keys.contains(key)) {
         // `3 (residual_conv: 6)`; the examples of these two are not their defaults.
         let shown = default.split(" (").next().unwrap_or_default();
-        if ["self_play.openings", "self_play.against", "search.proof_nodes"].contains(&&**key) {
+        if ["self_play.openings", "search.proof_nodes"].contains(&&**key) {
             assert!(["none", "0"].contains(&shown), "{key}");
             continue;
         }

@@ -1,15 +1,14 @@
 //! The input of a run, and the files of its game that it needs.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use turnstone_base::terminal::Reporter;
 
 use crate::config::Config;
 use crate::run_folder::RunFolder;
-use turnstone_agents::{Agent, AgentSpec, AtOnce, Effort, LoadedNetwork, SolveLimits, checkpoint_info};
+use turnstone_agents::{Agent, Effort, LoadedNetwork, SolveLimits, checkpoint_info};
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_arena::{Ladder, Remote};
 use turnstone_models::Learner;
@@ -58,8 +57,8 @@ impl Default for Players<'_> {
 }
 
 /// Checks, before a run begins or continues, what it needs: that its devices can be used, that the exact values that it learns
-/// are there, that the agent that it plays against and every opponent of its matches can be loaded, and that the game comes with a
-/// ladder if the config uses one. Other programs are not started.
+/// are there, that every opponent of its matches can be loaded, and that the game comes with a ladder if the config uses one.
+/// Other programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
@@ -86,7 +85,7 @@ pub(super) fn confirm(game: &dyn TrainableGame, config: &Config) -> Result<Extra
 /// # Errors
 /// Some of it is missing.
 pub(crate) fn extras(game: &dyn TrainableGame, config: &Config) -> Result<Extras> {
-    Ok(Extras { exact: exact(game, config)?, against: against(game, config)? })
+    Ok(Extras { exact: exact(game, config)? })
 }
 
 /// Returns the exact values that the config asks for.
@@ -103,22 +102,6 @@ fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<Exact>> {
     let values = values
         .with_context(|| format!("learn.exact: no exact values are known for {} with these parameters", game.name()))?;
     Ok(Some(Exact { values: values.into(), plies: learn.exact_plies }))
-}
-
-/// Returns the agent that has one side of every game of self-play, if there is one.
-///
-/// # Errors
-/// It cannot be loaded, or its moves do not repeat.
-fn against(game: &dyn TrainableGame, config: &Config) -> Result<Option<Arc<Agent>>> {
-    let Some(spec) = &config.self_play.against else { return Ok(None) };
-    let agent = Agent::load(spec, game).context("self_play.against")?;
-    let asks_tables = matches!(agent.spec, AgentSpec::Exact(_) | AgentSpec::Az { tables: Some(_), .. });
-    ensure!(
-        !asks_tables && agent.at_once() != AtOnce::Players(1),
-        "self_play.against: `{spec}`: its moves must depend on the position alone: name an agent of this program with a fixed \
-         depth, nodes or simulations, on one thread and without tables"
-    );
-    Ok(Some(Arc::new(agent)))
 }
 
 /// Returns the positions for grading, if the config enables it and the game comes with some.

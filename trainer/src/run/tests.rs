@@ -178,49 +178,6 @@ fn games_end_by_the_exact_values_of_the_config() {
     assert_eq!(fault, "learn.exact: no exact values are known for konane with these parameters");
 }
 
-#[test]
-fn one_side_of_the_games_is_played_by_the_agent_of_the_config() {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let (reporter, stop) = (Reporter::new(true), AtomicBool::new(false));
-    let train = |name: &str, agent: &str, is_cut: bool, keeping: &Keeping| {
-        let against = format!("[self_play]\nagainst = \"{agent}\"");
-        let config = Config::parse(&CONFIG.replace("[self_play]", &against), &games).expect("valid");
-        let game = config.game(&games).expect("a game");
-        let path = place.path().join(name);
-        let folder = if path.exists() { RunFolder::open(&path) } else { RunFolder::create(&path, CONFIG, false) };
-        let (game, config, folder) = (&*game, &config, &folder.expect("a folder"));
-        let players = Players { self_play: keeping, remote: None };
-        let setup = Setup { program: "turnstone", game, config, folder, reporter: &reporter, stop: &stop, players };
-        let run = if path.join("state.safetensors").exists() {
-            Run::resume(setup, DamagedShards::Refuse)
-        } else {
-            Run::start(setup)
-        };
-        let mut watch = |_: &Metrics| if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        run.and_then(|run| run.train_watched(None, &mut watch))?;
-        Ok::<_, anyhow::Error>(std::fs::read(folder.latest()).expect("a checkpoint"))
-    };
-    let keeping = Keeping::default();
-    let whole = train("whole", "alphabeta:depth=2", false, &keeping).expect("it trains");
-    let shards = keeping.0.lock().expect("no panic");
-    let is_sure = |shard: &Shard, i: usize| shard.position(i).policy.iter().filter(|&&share| share > 0.0).count() == 1;
-    let (sure, all) = shards.iter().fold((0, 0), |(sure, all), shard| {
-        (sure + (0..shard.len()).filter(|&i| is_sure(shard, i)).count(), all + shard.len())
-    });
-    assert!(3 * sure > all && sure < all, "{sure} of {all} positions have the one move that the agent played");
-    while train("parts", "alphabeta:depth=2", true, &Keeping::default()).expect("it trains") != whole {}
-    let refused = |agent: &str| {
-        let fault =
-            train(&agent.replace([':', '/'], "_"), agent, false, &Keeping::default()).expect_err("it is refused");
-        format!("{fault:#}")
-    };
-    for agent in ["alphabeta:time=1s", "az:missing,sims=4,threads=2", "exact:tables", "human", "az:missing,sims=4"] {
-        assert!(refused(agent).starts_with("self_play.against: "), "{}", refused(agent));
-    }
-    assert!(refused("mcts:time=10ms").ends_with("on one thread and without tables"), "{}", refused("mcts:time=10ms"));
-}
-
 /// Tags of TensorBoard, and where the metrics have their values.
 const SCALARS: [(&str, &str); 22] = [
     ("loss/policy", "/losses/policy_loss"),

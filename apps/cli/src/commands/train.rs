@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use turnstone_agents::AgentSpec;
 use turnstone_arena::Remote;
 use turnstone_base::files::read_text;
 use turnstone_base::terminal::Reporter;
@@ -54,9 +53,6 @@ pub(crate) struct Train {
     /// Begin with the network of another run's checkpoint or folder in place of a random one
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// Play one side of every game against this agent, which does not learn, e.g. az:pretrained,sims=100: to learn what beats it
-    #[arg(long, value_name = "AGENT", conflicts_with = "resume")]
-    against: Option<AgentSpec>,
     /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone doctor --devices`
     #[arg(long)]
     device: Option<ComputeDevice>,
@@ -201,9 +197,6 @@ impl Train {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let mut config = Config::read_with(path, &self.set, games)?;
         config.seed = self.seed.unwrap_or(config.seed);
-        if self.against.is_some() {
-            config.self_play.against = self.against.clone();
-        }
         let mut config = self.on_device(config, games)?;
         // What cannot work is refused before there is a folder.
         let game = config.game(games).map_err(anyhow::Error::msg)?;
@@ -213,11 +206,8 @@ impl Train {
             beginning.weights(&*game, &config).context("--from")?;
             config.run.from = beginning.checksum();
         }
-        let changed = self.seed.is_some()
-            || self.device.is_some()
-            || self.from.is_some()
-            || self.against.is_some()
-            || !self.set.is_empty();
+        let changed =
+            self.seed.is_some() || self.device.is_some() || self.from.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
         } else {
