@@ -15,7 +15,7 @@ pub use session::Session;
 pub(crate) use session::sessions;
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
-pub use task::{Exact, Extras, GameSettings, Task};
+pub use task::{GameSettings, Task};
 pub use transcript::Restore;
 pub use worker::FinishedGame;
 
@@ -53,7 +53,7 @@ pub(crate) fn play<G: Game>(
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Result<Option<SelfPlayGames>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task));
+    let rules = Arc::new(GameRules::new(game, &task.settings));
     let mut parts = match task.settings.self_play.device {
         ComputeDevice::Cpu => play_on_cpu(&rules, task, progress, stop)?,
         ComputeDevice::Gpu(number) => on_gpu::play(&rules, task, number, progress, stop)?,
@@ -91,14 +91,14 @@ pub(crate) fn task_sessions<G: Game>(
     task: &Task,
     threads: usize,
 ) -> Result<Vec<Box<dyn Session>>, NetworkError> {
-    let rules = Arc::new(GameRules::of_task(game, task));
+    let rules = Arc::new(GameRules::new(game, &task.settings));
     let evaluators = evaluators(game, task, threads)?.into_iter();
     Ok(evaluators.map(|evaluator| session::session(&rules, evaluator)).collect())
 }
 
 /// What restores the games of a task from their transcripts.
 pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Restore {
-    let (rules, spec) = (GameRules::of_task(game, task), game.spec());
+    let (rules, spec) = (GameRules::new(game, &task.settings), game.spec());
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 

@@ -23,16 +23,15 @@ use anyhow::{Result, anyhow};
 use turnstone_env::Spec;
 use turnstone_models::{LearnError, Learner, StepReport};
 
-pub(crate) use self::setup::extras;
-use self::setup::{confirm, truth};
+use self::setup::truth;
 use self::wall_clock::WallClock;
 use crate::learn::{BatchMaker, learning_rate, steps_due};
 use crate::metrics::{MatchMetrics, Metrics, Timing};
 use crate::run_folder::{GameCounts, Standing};
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::TruthSet;
+use turnstone_selfplay::SelfPlayStats;
 use turnstone_selfplay::replay::{Shard, Window, window_size};
-use turnstone_selfplay::{Extras, SelfPlayStats};
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,8 +58,6 @@ pub struct Run<'a> {
     ahead: Option<Shard>,
     /// Positions with exact values, if checkpoints are graded.
     truth: Option<TruthSet>,
-    /// What self-play uses besides the network.
-    extras: Extras,
 }
 
 impl<'a> Run<'a> {
@@ -71,7 +68,8 @@ impl<'a> Run<'a> {
     pub fn start(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         let spec = game.spec();
-        let (extras, truth) = (confirm(game, config)?, truth(game, config)?);
+        confirm_matches(game, config)?;
+        let truth = truth(game, config)?;
         folder.create_dirs()?;
         let mut learner = beginning::new_learner(&setup)?;
         learner.use_threads(config.learn.threads());
@@ -79,7 +77,7 @@ impl<'a> Run<'a> {
         folder.save_state(learner.state(), &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, window, clock) = (spec.clone(), Window::default(), WallClock::start());
-        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth, extras })
+        Ok(Self { setup, spec, learner, window, standing, events, clock, ahead: None, truth })
     }
 
     /// Restores a run as of the end of its last finished iteration.
@@ -91,7 +89,7 @@ impl<'a> Run<'a> {
         if folder.is_unstarted() {
             return Self::start(setup);
         }
-        let extras = confirm(game, config)?;
+        confirm_matches(game, config)?;
         let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
         let window = resuming::window(&setup, &mut standing, damaged)?;
@@ -99,7 +97,7 @@ impl<'a> Run<'a> {
         resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());
-        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth, extras };
+        let mut run = Self { setup, spec, learner, window, standing, events, clock, ahead, truth };
         run.restore_checkpoints()?;
         Ok(run)
     }

@@ -80,14 +80,6 @@ fn a_leader_without_workers_waits_and_says_so() {
 }
 
 #[test]
-fn runs_that_need_other_files_are_refused() {
-    let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
-    let (code, said) = place.lead(&server.url(), "led", &["--set", "learn.exact=true"]).end();
-    assert!(code == Some(1) && said.contains("learn.exact: workers of a cluster have no tables"), "{said}");
-}
-
-#[test]
 fn matches_and_grades_of_a_cluster_are_those_of_one_machine() {
     let Some(server) = Server::start("") else { return };
     let place = Place::new("");

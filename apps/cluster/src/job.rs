@@ -12,7 +12,7 @@ use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint
 use turnstone_arena::{PlannedGame, TournamentHeader};
 use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
-use turnstone_selfplay::{Extras, GameSettings, Games, Task, TrainableGame};
+use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
 
 use crate::wire::{Malformed, Reader, put_blob};
 
@@ -215,7 +215,7 @@ fn task(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> 
     if !samples.iter().all(|number| number.is_finite()) {
         return Err(Malformed::new("it has a sample that is not finite"));
     }
-    Ok(Task { settings, network, weights, samples, extras: Extras::default() })
+    Ok(Task { settings, network, weights, samples })
 }
 
 fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {

@@ -26,9 +26,6 @@ impl SelfPlayer for Leader {
         progress: &Progress,
         stop: &AtomicBool,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
-        if task.extras.exact.is_some() {
-            return Err("learn.exact: workers of a cluster have no tables, so such a run trains without one".into());
-        }
         // Other processors may choose another arithmetic.
         let mut task = task.clone();
         let self_play = &mut task.settings.self_play;

@@ -182,24 +182,6 @@ impl Shard {
         }
     }
 
-    /// Sets what is known exactly of the positions of a game, after [`Shard::finish_game`]: a value for the first side that is
-    /// known is the position's result and the value of its root, and the result of those before it, back to the last whose
-    /// own value is known.
-    pub fn rescore(&mut self, known: &[Option<i8>]) {
-        assert_eq!(known.len(), self.len(), "an entry for each position");
-        let mut next = None;
-        for (record, &value) in self.records.iter_mut().zip(known).rev() {
-            next = value.or(next);
-            if let Some(value) = value {
-                let Evaluation { value, draw } = Evaluation::exact(value);
-                (record.root_value, record.root_draw) = (value, draw);
-            }
-            if let Some(result) = next {
-                record.result = result;
-            }
-        }
-    }
-
     /// Appends another shard's positions.
     pub fn append(&mut self, other: &Self) {
         assert_eq!(self.features_per_position, other.features_per_position, "features of a position");

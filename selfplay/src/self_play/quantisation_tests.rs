@@ -23,10 +23,7 @@ fn the_samples_of_a_task_decide_the_quantisation() {
             &weights,
         );
         task.samples = samples.to_vec();
-        play(&game, &task, None, &Progress::default(), &AtomicBool::new(false))
-            .expect("sound")
-            .expect("not stopped")
-            .shard
+        play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped").shard
     };
     assert_eq!(played(&[]), played(&random), "without samples, positions of random games");
     assert_ne!(played(&[]), played(&widened));

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::Ordering;
 
-use turnstone_agents::{DynExactValues, SearchKind};
+use turnstone_agents::SearchKind;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, AnyState, Params, Side};
+use turnstone_env::{Action, Params, Side};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, SearchOptions, Uniform};
 
@@ -15,12 +15,12 @@ use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// PUCT without noise and forced playouts: one game follows from the evaluator alone, but for the temperature.
-pub(super) fn plain_search() -> SearchConfig {
+fn plain_search() -> SearchConfig {
     SearchConfig { noise_fraction: 0.0, forced_playouts: 0.0, ..SearchKind::Puct.into() }
 }
 
 /// One game after another, from the start, always the best action.
-pub(super) fn plain_self_play() -> SelfPlayConfig {
+fn plain_self_play() -> SelfPlayConfig {
     SelfPlayConfig {
         concurrent_games: 1,
         cached_positions: 0,
@@ -40,23 +40,10 @@ fn played<G: Game>(
     games: usize,
     evaluator: &mut impl Evaluator<G>,
 ) -> Part {
-    let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
-    let weights = Weights::random(&[], 1);
-    let task =
-        Task::new(GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) }, &network, &weights);
-    played_task(game, &task, games, evaluator)
-}
-
-/// Plays games of a task on this thread with an evaluator in place of its network.
-pub(super) fn played_task<G: Game>(
-    game: &G,
-    task: &Task,
-    games: usize,
-    evaluator: &mut impl Evaluator<G>,
-) -> Part {
+    let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) };
     let progress = Progress::default();
-    let rules = Arc::new(GameRules::of_task(game, task));
-    let worker = Worker::new(rules, 0..games, task.settings.self_play.concurrent_games);
+    let rules = Arc::new(GameRules::new(game, &settings));
+    let worker = Worker::new(rules, 0..games, self_play.concurrent_games);
     let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
     assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);
@@ -83,78 +70,6 @@ fn targets_are_those_of_the_side_to_move() {
             assert_eq!(Outcome::by_margin(position.margin).value_for(position.mover), 1, "{text}");
             let end = (position.result, position.margin, position.plies_left);
             assert_eq!(end, (result, 7 * i16::from(result), plies_left), "{text}");
-        }
-    }
-}
-
-/// Knows the values of a toy's nodes but for the first ones, whose first children it visits.
-struct Beyond {
-    toy: Toy,
-    unknown: usize,
-}
-
-impl DynExactValues for Beyond {
-    fn value(&self, state: &AnyState) -> Option<i8> {
-        let mut unknown = self.toy.start();
-        for _ in 0..self.unknown {
-            if unknown == *state.of::<<Toy as Game>::State>() {
-                return None;
-            }
-            self.toy.play(&mut unknown, Action(0));
-        }
-        Some(self.toy.value(*state.of()).signum() as i8)
-    }
-
-    fn best_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
-        None
-    }
-
-    fn optimal_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
-        None
-    }
-}
-
-#[test]
-fn games_end_by_exact_values() {
-    // The evaluator thinks that player 1 should go left for ever, where player 1 loses; one choice on the way wins.
-    let toy: Toy = "1(1(1(1(-3 -3) +5) -1) -1)".parse().expect("a tree");
-    let game_with = |unknown, plies| {
-        let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
-        let settings = GameSettings { simulations: 1, ..GameSettings::new(&plain_search(), &plain_self_play(), 3, 1) };
-        let values = Arc::new(Beyond { toy: toy.clone(), unknown });
-        let task = Task {
-            extras: Extras { exact: Some(Exact { values, plies }) },
-            ..Task::new(settings, &network, &Weights::random(&[], 1))
-        };
-        let mut part = played_task(&toy, &task, 1, &mut Left);
-        let game = part.games.pop().expect("one game was asked for");
-        let results = (0..game.positions.len()).map(|i| {
-            let position = game.positions.position(i);
-            (position.result, position.root == Evaluation::exact(position.result))
-        });
-        (game.plies, game.outcome.winner, results.collect::<Vec<_>>())
-    };
-    let (lost, won) = (Some(Side::Second), Some(Side::First));
-    // By the rules, where nothing is known.
-    assert_eq!(game_with(4, 0), (4, lost, vec![(-1, false); 4]));
-    // It ends at the third position, which is won and is not recorded, or after it, or at the fourth.
-    assert_eq!(game_with(2, 0), (2, won, vec![(1, false), (1, false)]));
-    assert_eq!(game_with(2, 1), (3, lost, vec![(1, false), (1, false), (1, true)]));
-    assert_eq!(game_with(2, 2), (4, lost, vec![(1, false), (1, false), (1, true), (-1, true)]));
-    // The start is known: a position is recorded nevertheless.
-    assert_eq!(game_with(0, 0), (1, won, vec![(1, true)]));
-    assert_eq!(game_with(0, 9), (4, lost, vec![(1, true), (1, true), (1, true), (-1, true)]));
-}
-
-/// Prefers the first action.
-struct Left;
-
-impl Evaluator<Toy> for Left {
-    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) {
-        for i in 0..batch.len() {
-            batch.set_evaluation(i, Evaluation { value: 0.0, draw: 0.0 });
-            let (_, priors) = batch.legal_and_priors(i);
-            priors.iter_mut().enumerate().for_each(|(n, prior)| *prior = if n == 0 { 0.9 } else { 0.1 });
         }
     }
 }
@@ -365,10 +280,9 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             &network,
             &weights,
         );
-        let games = play(&game, &task, None, &Progress::default(), &AtomicBool::new(false))
-            .expect("sound")
-            .expect("not stopped");
-        assert!(play(&game, &task, None, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
+        let games =
+            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+        assert!(play(&game, &task, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
         games
     };
     let (one, three) = (games(1, 4, 7), games(3, 2, 7));

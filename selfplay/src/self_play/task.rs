@@ -1,13 +1,9 @@
 //! The input of an iteration of self-play, and the positions from which its games start.
 
-use std::fmt::{self, Debug, Formatter};
-use std::sync::Arc;
-
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use turnstone_agents::DynExactValues;
 use turnstone_base::streams::Stream;
-use turnstone_env::{ActionList, AnyState, Game};
+use turnstone_env::{ActionList, Game};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -48,44 +44,13 @@ pub struct Task {
     /// Observations by which the network is quantised, `[rows, features]`, if self-play computes with integers; if there
     /// are none, positions of random games.
     pub samples: Vec<f32>,
-    /// What the games use besides the network.
-    pub extras: Extras,
-}
-
-/// What games of self-play use besides the network. Workers of a cluster do not have it.
-#[derive(Clone, Default, Debug)]
-pub struct Extras {
-    /// Exact values by which games end, if they do.
-    pub exact: Option<Exact>,
 }
 
 impl Task {
     /// An iteration whose network is quantised, if it is, by positions of random games.
     #[must_use]
     pub fn new(settings: GameSettings, network: &NetworkConfig, weights: &Weights) -> Self {
-        Self {
-            settings,
-            network: network.clone(),
-            weights: weights.clone(),
-            samples: Vec::new(),
-            extras: Extras::default(),
-        }
-    }
-}
-
-/// Exact values in self-play: a game ends once it has recorded `plies` positions whose value is known, and the results
-/// that its positions are given are exact from there on.
-#[derive(Clone)]
-pub struct Exact {
-    /// The known values.
-    pub values: Arc<dyn DynExactValues>,
-    /// Positions with known values that a game records before it ends.
-    pub plies: u16,
-}
-
-impl Debug for Exact {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exact").field("plies", &self.plies).finish_non_exhaustive()
+        Self { settings, network: network.clone(), weights: weights.clone(), samples: Vec::new() }
     }
 }
 
@@ -93,7 +58,6 @@ impl Debug for Exact {
 pub(super) struct GameRules<G: Game> {
     pub(super) game: G,
     pub(super) settings: GameSettings,
-    exact: Option<Exact>,
     /// Positions that the games begin with; if there are none, the start of the game.
     openings: Vec<G::State>,
 }
@@ -101,22 +65,7 @@ pub(super) struct GameRules<G: Game> {
 impl<G: Game> GameRules<G> {
     pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
         let openings = states(game, &settings.self_play.openings);
-        Self { game: game.clone(), settings: settings.clone(), exact: None, openings }
-    }
-
-    /// The rules of a task's games.
-    pub(super) fn of_task(game: &G, task: &Task) -> Self {
-        Self { exact: task.extras.exact.clone(), ..Self::new(game, &task.settings) }
-    }
-
-    /// The exact value of a position for the first side, where it is known and games end by it.
-    pub(super) fn known(&self, state: &G::State) -> Option<i8> {
-        self.exact.as_ref()?.values.value(&AnyState::new(*state))
-    }
-
-    /// Whether a game that has recorded this many positions with known values ends at the next one.
-    pub(super) fn is_decided(&self, known: usize) -> bool {
-        self.exact.as_ref().is_some_and(|exact| known >= usize::from(exact.plies))
+        Self { game: game.clone(), settings: settings.clone(), openings }
     }
 
     /// Draws a starting position and its ply, after a random opening.

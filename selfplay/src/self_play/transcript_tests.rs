@@ -20,7 +20,7 @@ fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(
         &weights,
     );
     let mut numbers = 0..self_play.games_per_iteration;
-    let mut sessions = task_sessions(game, &task, None, 2).expect("sound");
+    let mut sessions = task_sessions(game, &task, 2).expect("sound");
     let (mut games, mut turn) = (Vec::new(), 0);
     while games.len() < self_play.games_per_iteration {
         let session = &mut sessions[turn % 2];
@@ -29,8 +29,7 @@ fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(
         games.extend(session.take_finished());
         turn += 1;
     }
-    let whole =
-        play(game, &task, None, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+    let whole = play(game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
     let again = SelfPlayGames::new(3, game.spec().features(), games.clone(), SelfPlayStats::default());
     assert_eq!((again.shard, again.ends), (whole.shard, whole.ends), "one by one or at once, they are the same");
     check(games, &restorer(game, &task));

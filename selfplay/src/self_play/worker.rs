@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::{Action, Game, Outcome, Side, Spec};
+use turnstone_env::{Action, Game, Outcome, Spec};
 use turnstone_search::{EvalBatch, Evaluator, Mcts, Pool, Pooled, Spare};
 
 use super::stats::{Progress, SelfPlayStats};
@@ -42,10 +42,6 @@ struct Running<G: Game> {
     ply: u16,
     moves: Vec<Action>,
     positions: Shard,
-    /// The exact value of the position that is searched, where it is known.
-    known: Option<i8>,
-    /// The exact values of the recorded positions, where they are known.
-    known_before: Vec<Option<i8>>,
 }
 
 impl<G: Game> Pooled<G> for Running<G> {
@@ -174,7 +170,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         self.pool.gather(&rules.game, |mut game, spare| {
             recorder.record_and_move(&mut game);
             progress.positions.fetch_add(1, Ordering::Relaxed);
-            let Some(outcome) = game.outcome(&rules) else {
+            let Some(outcome) = rules.game.outcome(game.search.state()) else {
                 game.begin(&rules);
                 return Some(game);
             };
@@ -218,8 +214,6 @@ impl<G: Game> Recorder<G> {
             ply,
             moves: Vec::new(),
             positions: Shard::new(settings.iteration, self.spec.features()),
-            known: rules.known(&state),
-            known_before: Vec::new(),
         };
         running.begin(rules);
         running
@@ -230,7 +224,6 @@ impl<G: Game> Running<G> {
     fn play(&mut self, game: &G, action: Action) {
         self.search.advance(game, action);
         self.moves.push(action);
-        self.known_before.push(self.known);
         self.ply = self.ply.saturating_add(1);
     }
 
@@ -240,24 +233,9 @@ impl<G: Game> Running<G> {
         self.search.begin(&rules.game, &options, *simulations, &mut self.rng);
     }
 
-    /// How the game ends at the position that it has reached, by the rules or by exact values, if it does.
-    fn outcome(&mut self, rules: &GameRules<G>) -> Option<Outcome> {
-        let state = self.search.state();
-        let ended = rules.game.outcome(state);
-        if ended.is_some() {
-            return ended;
-        }
-        self.known = rules.known(state);
-        let known = self.known_before.iter().flatten().count();
-        let value = self.known.filter(|_| rules.is_decided(known))?;
-        let winner = Side::BOTH.into_iter().find(|side| side.sign() == f32::from(value));
-        Some(Outcome { winner, margin: 0, truncated: false })
-    }
-
     /// Returns the finished game, and its search for reuse.
     fn finish(mut self, outcome: Outcome) -> (FinishedGame, Mcts<G>) {
         self.positions.finish_game(&outcome);
-        self.positions.rescore(&self.known_before);
         let Self { number, positions, ply, moves, .. } = self;
         (FinishedGame { number, positions, outcome, plies: ply, moves }, self.search)
     }

@@ -32,14 +32,6 @@ section! {
         pub max_window: usize = 400_000;
         /// Share of the search's root value in the value target, 0 to 1. The rest is the game's result.
         pub root_value_share: f32 = 0.5, 0.0..=1.0;
-        /// Whether games end at positions whose exact value is known, and these values are learned as results.
-        pub exact: bool = false;
-        /// Folder of the tables that `exact` reads.
-        pub tables: String = "tables".to_owned();
-        /// Maximum number of nodes that the game's solver searches in a position that its tables do not cover; 0: none.
-        pub exact_nodes: u64 = 0, 0..=1_000_000;
-        /// Positions with exact values that a game records before it ends.
-        pub exact_plies: u16 = 8, 0..=60_000;
         /// Whether each drawn position is transformed by a random symmetry of the board.
         pub augment: bool = true;
         /// Decoupled weight decay, applied to matrices only.

@@ -12,13 +12,12 @@ use turnstone_models::{ComputeDevice, GpuInference, Learner};
 
 use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
-use crate::run::extras;
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
-use turnstone_selfplay::{Extras, GameSettings, Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
 
 /// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
@@ -118,7 +117,7 @@ fn play(
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<(SelfPlay, Window)>> {
-    let untrained = Untrained { game, config, learner, extras: extras(game, config)?, stop };
+    let untrained = Untrained { game, config, learner, stop };
     // If the number of simulations grows during the run, that of its middle.
     let planned = config.search.simulations_at(0.5);
     warm_up(game, config, learner)?;
@@ -154,7 +153,6 @@ struct Untrained<'a> {
     game: &'a dyn TrainableGame,
     config: &'a Config,
     learner: &'a Learner,
-    extras: Extras,
     stop: &'a AtomicBool,
 }
 
@@ -163,7 +161,7 @@ impl Untrained<'_> {
         let Config { search, self_play, net, seed, .. } = self.config;
         let self_play = SelfPlayConfig { games_per_iteration, ..self_play.clone() };
         let settings = GameSettings { simulations, ..GameSettings::new(search, &self_play, *seed, iteration) };
-        Task { extras: self.extras.clone(), ..Task::new(settings, net, self.learner.averaged()) }
+        Task::new(settings, net, self.learner.averaged())
     }
 
     /// Plays a few whole games with the run's number of simulations or, if they do not end in time, with few; then it returns

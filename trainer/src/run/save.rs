@@ -33,15 +33,12 @@ impl Run<'_> {
     }
 
     /// Metadata of a checkpoint of this run after `step` training steps; its entry `config` is
-    /// [`Config::result_checksum`](crate::config::Config::result_checksum), and `exact_values` says that it learned from them.
+    /// [`Config::result_checksum`](crate::config::Config::result_checksum).
     pub(super) fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
         let Setup { program, game, config, .. } = self.setup;
         let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
         info.created_by = program.to_owned();
         info.extra.insert("config".to_owned(), config.result_checksum());
-        if config.learn.exact {
-            info.extra.insert("exact_values".to_owned(), "true".to_owned());
-        }
         info
     }
 

@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
             if self_play.precision.is_quantised() { self.window.spread(CALIBRATION_POSITIONS) } else { vec![] };
         let simulations = search.simulations_at(run.progress(iteration));
         let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, *seed, iteration) };
-        Task { samples, extras: self.extras.clone(), ..Task::new(settings, net, self.learner.averaged()) }
+        Task { samples, ..Task::new(settings, net, self.learner.averaged()) }
     }
 }
 

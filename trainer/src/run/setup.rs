@@ -1,6 +1,5 @@
 //! The input of a run, and the files of its game that it needs.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
@@ -8,11 +7,11 @@ use turnstone_base::terminal::Reporter;
 
 use crate::config::Config;
 use crate::run_folder::RunFolder;
-use turnstone_agents::{Agent, Effort, LoadedNetwork, SolveLimits, checkpoint_info};
+use turnstone_agents::{Agent, LoadedNetwork, checkpoint_info};
 use turnstone_arena::grading::{TruthSet, known};
 use turnstone_arena::{Ladder, Remote};
 use turnstone_models::Learner;
-use turnstone_selfplay::{Exact, Extras, SelfPlayer, ThisMachine, TrainableGame};
+use turnstone_selfplay::{SelfPlayer, ThisMachine, TrainableGame};
 
 /// Everything a run needs.
 #[derive(Clone, Copy)]
@@ -56,52 +55,21 @@ impl Default for Players<'_> {
     }
 }
 
-/// Checks, before a run begins or continues, what it needs: that its devices can be used, that the exact values that it learns
-/// are there, that every opponent of its matches can be loaded, and that the game comes with a ladder if the config uses one.
-/// Other programs are not started.
+/// Checks, before a run begins or continues, what it needs: that its devices can be used, that every opponent of its
+/// matches can be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
 pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> {
-    confirm(game, config).map(drop)
-}
-
-/// [`confirm_matches`], with what self-play uses besides the network.
-pub(super) fn confirm(game: &dyn TrainableGame, config: &Config) -> Result<Extras> {
     config.self_play.device.check().context("self_play.device")?;
     config.learn.device.check().context("learn.device")?;
-    let extras = extras(game, config)?;
     for opponent in &config.arena.opponents {
         Agent::load(opponent, game).context("arena.opponents")?;
     }
     if config.arena.ladder_games > 0 {
         Ladder::shipped(game).context("arena.ladder_games")?;
     }
-    Ok(extras)
-}
-
-/// Returns what the config asks for besides the network.
-///
-/// # Errors
-/// Some of it is missing.
-pub(crate) fn extras(game: &dyn TrainableGame, config: &Config) -> Result<Extras> {
-    Ok(Extras { exact: exact(game, config)? })
-}
-
-/// Returns the exact values that the config asks for.
-///
-/// # Errors
-/// The game has none, or a table is missing or damaged.
-fn exact(game: &dyn TrainableGame, config: &Config) -> Result<Option<Exact>> {
-    let learn = &config.learn;
-    if !learn.exact {
-        return Ok(None);
-    }
-    let effort = Effort::Patient(SolveLimits::nodes(learn.exact_nodes));
-    let values = game.exact_values(Path::new(&learn.tables), effort).context("learn.exact")?;
-    let values = values
-        .with_context(|| format!("learn.exact: no exact values are known for {} with these parameters", game.name()))?;
-    Ok(Some(Exact { values: values.into(), plies: learn.exact_plies }))
+    Ok(())
 }
 
 /// Returns the positions for grading, if the config enables it and the game comes with some.

@@ -138,46 +138,6 @@ fn a_run_begins_with_the_network_of_its_config() {
     assert!(fault(&config).ends_with("not 0123abcd as run.from says"), "{}", fault(&config));
 }
 
-#[test]
-fn games_end_by_the_exact_values_of_the_config() {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
-    let train = |name: &str, config: &str| {
-        let config = Config::parse(config, &games).expect("valid");
-        let game = config.game(&games).expect("a game");
-        let folder = RunFolder::create(&place.path().join(name), CONFIG, false).expect("a folder");
-        let players = Players { self_play: &keeping, remote: None };
-        let (game, config, folder) = (&*game, &config, &folder);
-        Run::start(Setup { program: "turnstone", game, config, folder, reporter: &reporter, stop: &stop, players })
-            .and_then(|run| run.train(None))?;
-        Ok::<_, anyhow::Error>(turnstone_models::load(&folder.latest()).expect("a checkpoint").0.extra)
-    };
-    let exact = |game: &str| {
-        let config = CONFIG.replace("name = \"mancala\"\npits = 3\nstones = 2", &format!("name = \"{game}\""));
-        config.replace("[learn]", "[learn]\nexact = true\nexact_plies = 3\ntables = \"nowhere\"")
-    };
-    let of_agent = train("mu_torere", &exact("mu_torere")).expect("it needs no table");
-    assert_eq!(of_agent["exact_values"], "true");
-    assert!(!train("plain", CONFIG).expect("it trains").contains_key("exact_values"));
-    let shards = keeping.0.lock().expect("no panic");
-    let of_exact: Vec<_> = (0..5).flat_map(|i| (0..shards[i].len()).map(move |j| (i, j))).collect();
-    // All positions are known: six games an iteration, each of three positions or fewer.
-    assert!(of_exact.len() <= 5 * 6 * 3 && of_exact.len() > 5 * 6 * 2, "{}", of_exact.len());
-    for (i, j) in of_exact {
-        let position = shards[i].position(j);
-        assert_eq!(position.root, turnstone_search::Evaluation::exact(position.result));
-    }
-    drop(shards);
-    let fault = format!("{:#}", train("missing", &exact("mancala")).expect_err("there is no table"));
-    assert!(fault.starts_with("learn.exact: nowhere/mancala") && fault.contains("turnstone solve mancala"), "{fault}");
-    let fault = format!(
-        "{:#}",
-        train("none", &exact("konane").replace("\"konane\"", "\"konane\"\nsize = 12")).expect_err("none")
-    );
-    assert_eq!(fault, "learn.exact: no exact values are known for konane with these parameters");
-}
-
 /// Tags of TensorBoard, and where the metrics have their values.
 const SCALARS: [(&str, &str); 22] = [
     ("loss/policy", "/losses/policy_loss"),

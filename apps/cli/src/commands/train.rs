@@ -206,8 +206,7 @@ impl Train {
             beginning.weights(&*game, &config).context("--from")?;
             config.run.from = beginning.checksum();
         }
-        let changed =
-            self.seed.is_some() || self.device.is_some() || self.from.is_some() || !self.set.is_empty();
+        let changed = self.seed.is_some() || self.device.is_some() || self.from.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
         } else {

@@ -99,20 +99,3 @@ fn shards_with_archived_positions_are_read() {
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
     assert_eq!(parse(&bytes, &id()), Ok(shard));
 }
-
-/// A known value is the result of its position and of those before it whose own is not known, whoever moves.
-#[test]
-fn known_values_replace_results() {
-    let results = |known: &[Option<i8>]| {
-        let mut shard = example(1, known.len());
-        shard.rescore(known);
-        (0..shard.len()).map(|i| (shard.position(i).result, shard.position(i).root)).collect::<Vec<_>>()
-    };
-    // Player 2 has won the game, and the searches thought of a quarter.
-    let searched = Evaluation { value: 0.25, draw: 0.5 };
-    assert_eq!(results(&[None; 3]), [(-1, searched); 3]);
-    assert_eq!(
-        results(&[None, Some(1), None, Some(0), None]),
-        [(1, searched), (1, Evaluation::exact(1)), (0, searched), (0, Evaluation::exact(0)), (-1, searched)]
-    );
-}
