@@ -45,7 +45,7 @@ mod error;
 mod shape;
 mod network;
 mod kinds;
-mod growth;
+mod warm_start;
 mod tensor_file;
 mod checkpoint;
 mod inference;
@@ -62,7 +62,7 @@ pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;
 pub use export::{IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
-pub use growth::{GrowthError, grow};
+
 pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
@@ -77,4 +77,5 @@ pub use train::{
     BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,
     PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
 };
+pub use warm_start::{WarmStartError, warm_start};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

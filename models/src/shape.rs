@@ -63,22 +63,6 @@ pub(crate) struct Taps {
     pub(crate) reach: usize,
 }
 
-impl Taps {
-    /// For each tap of a table that may reach further, the one of another table of the same directions. `None` if the directions
-    /// differ.
-    pub(crate) fn grown_from(&self, other: &Taps) -> Option<Vec<Option<usize>>> {
-        let directions = |taps: &Taps| (taps.neighbourhood, (taps.count - 1) / taps.reach.max(1));
-        let tap = |index: usize| match index.checked_sub(1) {
-            None => Some(0),
-            Some(index) => {
-                let (direction, step) = (index / self.reach, index % self.reach);
-                (step < other.reach).then_some(1 + direction * other.reach + step)
-            }
-        };
-        (directions(self) == directions(other)).then(|| (0..self.count).map(tap).collect())
-    }
-}
-
 impl Shape {
     /// A shape without a board.
     pub const fn flat(inputs: usize, actions: usize) -> Shape {
@@ -254,14 +238,6 @@ mod tests {
         assert_eq!(taps.table[9..18].iter().flatten().count(), 6);
         assert_eq!(taps.table[9], Some(1));
         assert_eq!(taps.table[..9].iter().flatten().collect::<Vec<_>>(), [&0, &1, &3, &4]);
-    }
-
-    #[test]
-    fn a_table_that_reaches_further_has_the_taps_of_the_other() {
-        let lines = |reach| board().taps(Neighbourhood::Lines, reach);
-        assert_eq!(lines(2).grown_from(&lines(1)).unwrap(), [Some(0), Some(1), None, Some(2), None]);
-        assert_eq!(lines(1).grown_from(&lines(2)).unwrap(), [Some(0), Some(1), Some(3)]);
-        assert_eq!(lines(1).grown_from(&board().taps(Neighbourhood::Square, 1)), None);
     }
 
     #[test]

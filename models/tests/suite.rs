@@ -6,13 +6,12 @@ mod games;
 #[cfg(feature = "train")]
 mod gradients;
 #[cfg(feature = "train")]
-mod growth;
-#[cfg(feature = "train")]
 mod inference_in_burn;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "train")]
 mod learner_files;
 mod quantised;
+mod warm_start;
 #[cfg(feature = "train")]
 mod training;

@@ -54,9 +54,10 @@ impl NetworkKind for ResidualGraph {
     }
 
     fn describe(&self) -> String {
-        let near = match self.neighbourhood {
-            Neighbourhood::Lines => format!("{} along the lines", self.reach),
-            Neighbourhood::Square => "the square around".to_owned(),
+        let near = match (self.neighbourhood, self.reach) {
+            (Neighbourhood::Lines, reach) => format!("{reach} along the lines"),
+            (Neighbourhood::Square, 1) => "the square around".to_owned(),
+            (Neighbourhood::Square, reach) => format!("the square around to {reach}"),
         };
         let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
         format!("residual graph, {blocks} blocks of {channels} channels, {near}{heads}")

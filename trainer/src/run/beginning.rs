@@ -7,7 +7,7 @@ use turnstone_agents::{LoadedNetwork, checkpoint_file, checkpoint_info, shape};
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_bounded;
 use turnstone_env::DynGame;
-use turnstone_models::{Learner, LearnerState, Weights, grow};
+use turnstone_models::{Learner, LearnerState, Weights, warm_start};
 
 use super::setup::Setup;
 use crate::config::Config;
@@ -45,12 +45,11 @@ impl Beginning {
         crc32_text(&self.bytes)
     }
 
-    /// The weights, for the network of a config, which is that of the checkpoint or one that it can [grow](grow) to. The game
-    /// may have other parameters if its shape is the same.
+    /// The weights, for the network of a config, which is that of the checkpoint. The game may have other parameters if its
+    /// shape is the same or the network has shared heads.
     ///
     /// # Errors
-    /// One line that names the file and the fault: it is no checkpoint, one of another game, or one of a network that cannot
-    /// grow to that of the config.
+    /// One line that names the file and the fault: it is no checkpoint, or one of another game, network or board.
     pub fn weights(&self, game: &dyn DynGame, config: &Config) -> Result<Weights> {
         let shown = self.path.display();
         let loaded = LoadedNetwork::from_bytes(&self.bytes, &self.path)?;
@@ -62,23 +61,18 @@ impl Beginning {
             "{shown}: it is for version {} of {name}, and the run is for version {version}",
             info.game_version
         );
-        let same_board = info.network.fits(&info.shape, &shape);
-        let old = (&info.network, &info.shape);
-        let weights = grow(old, &loaded.weights, (&config.net, &shape), config.seed).with_context(|| {
-            let ([inputs, actions], [new_inputs, new_actions]) = (info.shape.sizes(), shape.sizes());
-            if same_board {
-                format!("{shown}: its network is a {}, the one of the config a {}", info.network, config.net)
-            } else {
-                format!(
-                    "{shown}: it is for another board ({inputs} inputs and {actions} actions there, {new_inputs} and \
-                     {new_actions} here), to which only networks with shared heads can change"
-                )
-            }
-        })?;
+        ensure!(
+            info.network == config.net,
+            "{shown}: its network is a {}, the one of the config a {}",
+            info.network,
+            config.net
+        );
+        let weights = warm_start(&config.net, [&info.shape, &shape], &loaded.weights, config.seed)
+            .with_context(|| shown.to_string())?;
         let info = checkpoint_info(game, &config.net, &config.search.settings(), info.step);
-        let grown = LoadedNetwork::new(info, weights);
-        ensure!(grown.is_finite(game), "{shown}: the outputs of its network are not finite");
-        Ok(grown.weights)
+        let network = LoadedNetwork::new(info, weights);
+        ensure!(network.is_finite(game), "{shown}: the outputs of its network are not finite");
+        Ok(network.weights)
     }
 }
 
