@@ -112,8 +112,7 @@ mod tests {
     fn every_kind_has_as_many_parameters_as_its_layout() {
         let board = BoardShape { lattice: [2, 2], cells: vec![0, 1, 3], ..row_of_three().board };
         let shape = Shape { board, ..row_of_three() };
-        let conv =
-            ResidualConv { blocks: 1, channels: 6, global_pooling: true, squeeze_excite: 2, ..Default::default() };
+        let conv = ResidualConv { blocks: 1, channels: 6, global_pooling: true, ..Default::default() };
         for config in [ResidualMlp::default().into(), ResidualGraph::default().into(), NetworkConfig::from(conv)] {
             let layout = config.layout(&shape).unwrap();
             let cost = config.cost(&shape).unwrap();

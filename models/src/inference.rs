@@ -17,7 +17,7 @@ pub use kernel::{Finish, Instructions};
 pub use layer::Layer;
 pub use neighbours::Neighbours;
 #[cfg(feature = "train")]
-pub(crate) use numbers::{Reader, transpose};
+pub(crate) use numbers::Reader;
 pub use quantised::QuantisedNetwork;
 pub use softmax::{portable_softmax, softmax};
 

@@ -57,10 +57,6 @@ pub(crate) struct Taps {
     pub(crate) table: Vec<Option<u16>>,
     /// Number of taps per point.
     pub(crate) count: usize,
-    /// The directions in which the taps are.
-    pub(crate) neighbourhood: Neighbourhood,
-    /// Number of taps in each direction.
-    pub(crate) reach: usize,
 }
 
 impl Shape {
@@ -188,7 +184,7 @@ impl BoardShape {
                 }
             }
         }
-        Taps { table, count, neighbourhood, reach }
+        Taps { table, count }
     }
 
     /// For each point, the point the given number of rows and columns away, if there is one.

@@ -37,7 +37,7 @@ pub fn warm_start(
     if network.fits(from, to) {
         return Ok(weights.clone());
     }
-    let reads_places = |op: &Op| matches!(op, Op::Inputs | Op::Flatten { .. } | Op::Transpose { .. });
+    let reads_places = |op: &Op| matches!(op, Op::Inputs | Op::Flatten { .. });
     let by_kind = policy_layer(&new).ok_or(WarmStartError::OtherBoard)?;
     let sizes_differ = old.layers.iter().zip(&new.layers).enumerate().any(|(index, (old, new))| {
         old.name != new.name || old.inputs != new.inputs || (old.outputs != new.outputs && index != by_kind)
@@ -53,7 +53,10 @@ pub fn warm_start(
         let old_rows = tensors[index].data.chunks_exact(from.action_kinds.len());
         let mut tensor = random.tensors()[index].clone();
         for (row, old_row) in tensor.data.chunks_exact_mut(kinds.len()).zip(old_rows) {
-            row.iter_mut().zip(&kinds).filter_map(|(x, kind)| Some((x, (*kind)?))).for_each(|(x, kind)| *x = old_row[kind]);
+            row.iter_mut()
+                .zip(&kinds)
+                .filter_map(|(x, kind)| Some((x, (*kind)?)))
+                .for_each(|(x, kind)| *x = old_row[kind]);
         }
         tensors[index] = tensor;
     }

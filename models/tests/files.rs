@@ -145,7 +145,7 @@ fn networks_that_know_the_board_come_back_with_it() {
     let kinds = [
         r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
-        r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true,"squeeze_excite":2}"#,
+        r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":4,"heads":"shared"}"#,
     ];
     let folder = tempfile::tempdir().unwrap();

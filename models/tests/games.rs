@@ -22,16 +22,11 @@ fn points_share_their_weights() {
     assert_eq!(square[..6], [vec![5, 20], vec![20], vec![180, 20], vec![20], vec![20, 20], vec![20]]);
     assert_eq!(sizes(graph(2, Neighbourhood::Lines))[2], [180, 20]);
     assert_eq!(square[10..14], [vec![20, 8], vec![8], vec![512, 448], vec![448]]);
-    let conv = NetworkConfig::from(ResidualConv {
-        blocks: 1,
-        channels: 20,
-        global_pooling: true,
-        squeeze_excite: 3,
-        ..Default::default()
-    });
+    let conv =
+        NetworkConfig::from(ResidualConv { blocks: 1, channels: 20, global_pooling: true, ..Default::default() });
     let sizes = sizes(conv);
     assert_eq!(sizes[..6], [vec![45, 20], vec![20], vec![180, 20], vec![20], vec![180, 20], vec![20]]);
-    assert_eq!(sizes[6..12], [vec![40, 20], vec![20], vec![20, 3], vec![3], vec![3, 20], vec![20]]);
+    assert_eq!(sizes[6..8], [vec![40, 20], vec![20]]);
 }
 
 /// With shared heads a network for one board has the parameters of that for another, but for longer jumps.
@@ -67,13 +62,7 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
         "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
          and columns"
     );
-    let conv = NetworkConfig::from(ResidualConv {
-        blocks: 1,
-        channels: 4,
-        global_pooling: true,
-        squeeze_excite: 2,
-        ..Default::default()
-    });
+    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 4, global_pooling: true, ..Default::default() });
     assert_eq!(error(conv.clone(), &toy), no_points);
     assert!(error(conv, &morris).contains("like a residual_conv, needs a lattice"));
     let mut heaps = morris.clone();

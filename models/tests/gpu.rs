@@ -26,22 +26,16 @@ fn cases() -> Vec<(Shape, NetworkConfig)> {
     let graph = |neighbourhood| {
         NetworkConfig::from(ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood, ..Default::default() })
     };
-    let conv = |global_pooling, squeeze_excite| {
-        NetworkConfig::from(ResidualConv {
-            blocks: 1,
-            channels: 16,
-            global_pooling,
-            squeeze_excite,
-            ..Default::default()
-        })
+    let conv = |global_pooling| {
+        NetworkConfig::from(ResidualConv { blocks: 1, channels: 16, global_pooling, ..Default::default() })
     };
     vec![
         (holes.clone(), ResidualMlp { blocks: 1, width: 32 }.into()),
         (holes.clone(), graph(Neighbourhood::Lines)),
-        (holes.clone(), conv(true, 0)),
+        (holes.clone(), conv(true)),
         (lattice.clone(), graph(Neighbourhood::Square)),
-        (lattice.clone(), conv(false, 0)),
-        (lattice, conv(true, 4)),
+        (lattice.clone(), conv(false)),
+        (lattice, conv(true)),
         (holes, Everything {}.into()),
     ]
 }

@@ -34,7 +34,7 @@ pub(crate) fn shape() -> Shape {
     Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(3 * 7 + 2, 19) }
 }
 
-/// A network made up of every operation, and of sums and products in each form.
+/// A network made up of every operation, and of sums in each form.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Everything {}
 
@@ -45,22 +45,12 @@ impl NetworkKind for Everything {
         let near = net.neighbours(Neighbourhood::Lines, 1);
         let points = net.points();
         let x = net.linear_around("stem", points, near, 12, Init::He);
-        let gates = net.linear("gates", points, 12, Init::He);
-        let gates = net.sigmoid(gates);
-        let x = net.multiply(x, gates);
         let (mean, max) = (net.mean(x), net.max(x));
         let both = net.concat(mean, max);
         let row = net.linear("row", both, 12, Init::He);
         let x = net.add(x, row);
         let x = net.relu(x);
-        let squeezed = net.linear("squeeze", mean, 12, Init::He);
-        let squeezed = net.sigmoid(squeezed);
-        let x = net.multiply(x, squeezed);
-        let by_channel = net.transpose(x);
-        let across = net.rectified("across", by_channel, 7);
-        let by_channel = net.add(across, by_channel);
-        let by_point = net.transpose(by_channel);
-        let change = net.linear_around("second", by_point, near, 12, Init::He);
+        let change = net.linear_around("second", x, near, 12, Init::He);
         let x = net.add(x, change);
         let same = net.linear("same", x, 12, Init::He);
         let x = net.add(x, same);
@@ -82,8 +72,8 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
     let graph = |blocks, channels, reach, neighbourhood| {
         ResidualGraph { blocks, channels, reach, neighbourhood, ..Default::default() }.into()
     };
-    let conv = |blocks, channels, global_pooling, squeeze_excite| {
-        ResidualConv { blocks, channels, global_pooling, squeeze_excite, ..Default::default() }.into()
+    let conv = |blocks, channels, global_pooling| {
+        ResidualConv { blocks, channels, global_pooling, ..Default::default() }.into()
     };
     vec![
         mlp(0, 7),
@@ -92,11 +82,11 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
         graph(2, 33, 1, Neighbourhood::Lines),
         graph(1, 48, 3, Neighbourhood::Lines),
         graph(2, 16, 1, Neighbourhood::Square),
-        conv(0, 5, true, 3),
-        conv(2, 19, false, 0),
-        conv(2, 17, true, 0),
-        conv(1, 33, false, 5),
-        conv(2, 16, true, 7),
+        conv(0, 5, true),
+        conv(2, 19, false),
+        conv(2, 17, true),
+        conv(1, 33, false),
+        conv(2, 16, true),
         ResidualGraph { blocks: 2, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
         ResidualConv { blocks: 1, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
         Everything {}.into(),

@@ -17,19 +17,18 @@ fn graph(reach: usize, neighbourhood: Neighbourhood) -> NetworkConfig {
 }
 
 /// A small network of convolutions.
-fn conv(global_pooling: bool, squeeze_excite: usize) -> NetworkConfig {
-    ResidualConv { blocks: 2, channels: 20, global_pooling, squeeze_excite, ..Default::default() }.into()
+fn conv(global_pooling: bool) -> NetworkConfig {
+    ResidualConv { blocks: 2, channels: 20, global_pooling, ..Default::default() }.into()
 }
 
-fn networks() -> [NetworkConfig; 8] {
+fn networks() -> [NetworkConfig; 7] {
     [
         ResidualMlp { blocks: 2, width: 32 }.into(),
         graph(1, Neighbourhood::Lines),
         graph(3, Neighbourhood::Lines),
         graph(1, Neighbourhood::Square),
-        conv(false, 0),
-        conv(true, 0),
-        conv(true, 6),
+        conv(false),
+        conv(true),
         ResidualGraph { blocks: 2, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
     ]
 }
@@ -85,7 +84,7 @@ fn every_network_on_every_game() {
                     continue;
                 }
                 // A board that is drawn as one row of points has no square.
-                let needs_lattice = [graph(1, Neighbourhood::Square), conv(false, 0), conv(true, 0), conv(true, 6)];
+                let needs_lattice = [graph(1, Neighbourhood::Square), conv(false), conv(true)];
                 assert!(needs_lattice.contains(&config) && game.spec().lattice[0] == 1, "{name}, {config}");
                 continue;
             };

@@ -30,7 +30,7 @@ fn states_of_all_networks_are_read_back() {
         r#"{"kind":"residual_mlp","blocks":1,"width":4}"#,
         r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
-        r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true,"squeeze_excite":2}"#,
+        r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":4,"heads":"shared"}"#,
     ];
     let folder = tempfile::tempdir().unwrap();

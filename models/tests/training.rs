@@ -32,7 +32,7 @@ fn networks() -> [NetworkConfig; 3] {
     [
         mlp(),
         ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood, ..Default::default() }.into(),
-        ResidualConv { blocks: 2, channels: 16, global_pooling: true, squeeze_excite: 4, ..Default::default() }.into(),
+        ResidualConv { blocks: 2, channels: 16, global_pooling: true, ..Default::default() }.into(),
     ]
 }
 

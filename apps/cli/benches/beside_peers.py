@@ -348,8 +348,6 @@ def torch_operator(operator, attributes):
         "MatMul": torch.matmul,
         "Add": torch.add,
         "Relu": torch.relu,
-        "Mul": torch.mul,
-        "Sigmoid": torch.sigmoid,
         "Reshape": lambda x, shape: x.reshape([n or x.shape[axis] for axis, n in enumerate(shape)]),
         "Transpose": lambda x: x.permute(attributes["perm"]),
         "ReduceMean": lambda x: x.mean(axes, keepdim=bool(attributes["keepdims"])),

@@ -39,21 +39,15 @@ fn networks() -> [(&'static str, NetworkConfig); 7] {
     let graph = |reach, neighbourhood| {
         NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood, ..Default::default() })
     };
-    let conv = |global_pooling, squeeze_excite| {
-        NetworkConfig::from(ResidualConv {
-            blocks: 2,
-            channels: 24,
-            global_pooling,
-            squeeze_excite,
-            ..Default::default()
-        })
+    let conv = |global_pooling| {
+        NetworkConfig::from(ResidualConv { blocks: 2, channels: 24, global_pooling, ..Default::default() })
     };
     [
         ("mlp", NetworkConfig::from(ResidualMlp { blocks: 2, width: 64 })),
         ("graph", graph(2, Neighbourhood::Lines)),
         ("graph_square", graph(1, Neighbourhood::Square)),
-        ("conv", conv(false, 0)),
-        ("conv_board", conv(true, 6)),
+        ("conv", conv(false)),
+        ("conv_board", conv(true)),
         ("shared", ResidualGraph { blocks: 2, channels: 24, heads: Heads::Shared, ..Default::default() }.into()),
         ("own", Own {}.into()),
     ]
@@ -72,17 +66,13 @@ impl NetworkKind for Own {
         let stem = net.rectified_around("policy_logits", points, near, 12);
         let other = net.linear_around("neighbours", points, far, 12, Init::He);
         let row = net.rectified("cells", inputs, 12);
-        let gates = net.sigmoid(row);
-        let gated = net.multiply(stem, gates);
-        let lifted = net.add(gated, row);
+        let lifted = net.add(stem, row);
         let x = net.add(lifted, other);
         let (mean, max) = (net.mean(x), net.max(x));
         let (pooled, twice) = (net.concat(mean, max), net.concat(row, row));
         let sum = net.add(pooled, twice);
-        let by_channel = net.transpose(x);
-        let mixed = net.rectified("own.transposed", by_channel, net.shape().board.points);
-        let mixed = net.transpose(mixed);
-        let joined = net.concat(mixed, stem);
+        let again = net.rectified("own.transposed", x, 12);
+        let joined = net.concat(again, stem);
         let flat = net.flatten(joined);
         let actions = net.shape().actions;
         let (a, b) = (net.linear("a", flat, actions, Init::Head), net.linear("b", sum, actions, Init::Head));

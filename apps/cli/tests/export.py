@@ -134,8 +134,6 @@ def forward(path, observation):
         "Relu": lambda x: numpy.maximum(x, 0),
         "Reshape": lambda x, shape: x.reshape([n or x.shape[axis] for axis, n in enumerate(shape)]),
         "Transpose": lambda x, perm: x.transpose(perm),
-        "Mul": numpy.multiply,
-        "Sigmoid": lambda x: 1 / (1 + numpy.exp(-x)),
         "ReduceMean": lambda x, axes, keepdims: x.mean(tuple(axes), keepdims=bool(keepdims)),
         "ReduceMax": lambda x, axes, keepdims: x.max(tuple(axes), keepdims=bool(keepdims)),
         "Concat": lambda *parts, axis: numpy.concatenate(parts, axis),

@@ -36,7 +36,7 @@ pub(crate) fn networks() -> [NetworkConfig; 4] {
         r#"{"kind":"residual_mlp","blocks":1,"width":4}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":2,"reach":1,"neighbourhood":"square"}"#,
-        r#"{"kind":"residual_conv","blocks":1,"channels":2,"global_pooling":true,"squeeze_excite":2}"#,
+        r#"{"kind":"residual_conv","blocks":1,"channels":2,"global_pooling":true}"#,
     ];
     kinds.map(|kind| serde_json::from_str(kind).expect("a network"))
 }

@@ -93,14 +93,13 @@ impl<'a> Walk<'a> {
             Op::Inputs => Tensor { name: self.observed.vector(&mut self.pass, shape), flat: true },
             Op::Points => Tensor { name: self.observed.features(&mut self.pass, shape), flat: false },
             Op::Linear { x, layer, around } => self.linear(var, x, layer, around),
-            Op::Relu { x } => self.each(x, "Relu", "relu"),
-            Op::Sigmoid { x } => self.each(x, "Sigmoid", "sigmoid"),
-            Op::Add { x, y } => self.pair(x, y, |pass, x, y, _| pass.step("Add", &[x, y], &format!("{y}.sum"))),
-            Op::Multiply { x, y } => {
-                self.pair(x, y, |pass, x, y, _| pass.step("Mul", &[x, y], &format!("{x}.product_by_gates")))
+            Op::Relu { x } => {
+                let x = &self.results[x.0];
+                Tensor { name: self.pass.one("Relu", &x.name, "relu"), flat: x.flat }
             }
-            Op::Mean { x } => self.of_rows(x, |pass, x| pass.over_rows("ReduceMean", x, "mean")),
-            Op::Max { x } => self.of_rows(x, |pass, x| pass.over_rows("ReduceMax", x, "maximum")),
+            Op::Add { x, y } => self.pair(x, y, |pass, x, y, _| pass.step("Add", &[x, y], &format!("{y}.sum"))),
+            Op::Mean { x } => self.over_rows(x, "ReduceMean", "mean"),
+            Op::Max { x } => self.over_rows(x, "ReduceMax", "maximum"),
             Op::Concat { x, y } => {
                 let name = self.reader(var).map_or("joined".to_owned(), |layer| format!("{layer}.inputs"));
                 self.pair(x, y, |pass, x, y, flat| pass.concat(&[x, y], if flat { 1 } else { 2 }, &name))
@@ -110,7 +109,6 @@ impl<'a> Walk<'a> {
                 let name = format!("{}.together", x.strip_suffix(".relu").unwrap_or(x));
                 Tensor { name: self.pass.reshape(x, &[0, rows * columns], &name), flat: true }
             }
-            Op::Transpose { x } => self.of_rows(x, PassBuilder::transpose),
             Op::Actions { x } => {
                 let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
                 let places: Vec<i64> = network.places.iter().map(|&place| place as i64).collect();
@@ -174,16 +172,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An operator of each number.
-    fn each(&mut self, x: Var, operator: &'static str, suffix: &str) -> Tensor {
-        let x = &self.results[x.0];
-        Tensor { name: self.pass.one(operator, &x.name, suffix), flat: x.flat }
-    }
-
-    /// An operator of a matrix by row.
-    fn of_rows(&mut self, x: Var, operator: fn(&mut PassBuilder, &str) -> String) -> Tensor {
+    /// An operator over the rows of a matrix.
+    fn over_rows(&mut self, x: Var, operator: &'static str, suffix: &str) -> Tensor {
         let x = self.by_row(x);
-        Tensor { name: operator(&mut self.pass, &x), flat: false }
+        Tensor { name: self.pass.over_rows(operator, &x, suffix), flat: false }
     }
 
     /// An operator of two results, which are both flat or both by row.

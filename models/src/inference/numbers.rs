@@ -1,6 +1,5 @@
 //! Observations by point, and the operations on numbers that no kernel has: they are few, and cheap beside the layers.
 
-use super::softmax::portable_exp;
 use crate::network::Op;
 use crate::shape::Shape;
 
@@ -57,21 +56,13 @@ pub(super) fn compute(
     if x.is_empty() {
         return;
     }
-    let each = |y: &mut [f32], f: fn(f32) -> f32| y.iter_mut().zip(x).for_each(|(y, &x)| *y = f(x));
     let board = rows * columns;
     match op {
-        Op::Relu { .. } => each(y, |x| x.max(0.0)),
-        Op::Sigmoid { .. } => each(y, sigmoid),
-        Op::Add { .. } => row_by_row(columns, board, x, (other, other_rows), y, |x, other| x + other),
-        Op::Multiply { .. } => row_by_row(columns, board, x, (other, other_rows), y, |x, other| x * other),
+        Op::Relu { .. } => y.iter_mut().zip(x).for_each(|(y, x)| *y = x.max(0.0)),
+        Op::Add { .. } => add(columns, board, x, (other, other_rows), y),
         Op::Mean { .. } => mean(x, board, columns, y),
         Op::Max { .. } => max(x, board, columns, y),
         Op::Concat { .. } => concat(x, columns, other, y),
-        Op::Transpose { .. } => {
-            for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(board)) {
-                transpose(x, columns, y);
-            }
-        }
         Op::Actions { .. } => {
             for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(places.len())) {
                 y.iter_mut().zip(places).for_each(|(y, &place)| *y = x[place]);
@@ -81,23 +72,16 @@ pub(super) fn compute(
     }
 }
 
-/// `y = f(x, other)` for each row; `other` has a row for each, or one for all rows of a position.
-fn row_by_row(
-    columns: usize,
-    board: usize,
-    x: &[f32],
-    (other, other_rows): (&[f32], usize),
-    y: &mut [f32],
-    f: impl Fn(f32, f32) -> f32,
-) {
+/// `y = x + other` for each row; `other` has a row for each, or one for all rows of a position.
+fn add(columns: usize, board: usize, x: &[f32], (other, other_rows): (&[f32], usize), y: &mut [f32]) {
     if other_rows * columns == board {
-        y.iter_mut().zip(x).zip(other).for_each(|((y, &x), &other)| *y = f(x, other));
+        y.iter_mut().zip(x).zip(other).for_each(|((y, x), other)| *y = x + other);
         return;
     }
     let positions = x.chunks_exact(board).zip(y.chunks_exact_mut(board));
     for ((x, y), other) in positions.zip(other.chunks_exact(columns)) {
         for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
-            y.iter_mut().zip(x).zip(other).for_each(|((y, &x), &other)| *y = f(x, other));
+            y.iter_mut().zip(x).zip(other).for_each(|((y, x), other)| *y = x + other);
         }
     }
 }
@@ -132,20 +116,6 @@ fn max(x: &[f32], board: usize, columns: usize, y: &mut [f32]) {
     }
 }
 
-/// `1 / (1 + exp(-x))`, with the same bits on every processor.
-fn sigmoid(x: f32) -> f32 {
-    let e = portable_exp(-x.abs());
-    if x < 0.0 { e / (1.0 + e) } else { 1.0 / (1.0 + e) }
-}
-
-/// Transposes `x [rows, columns]` into `y [columns, rows]`.
-pub(crate) fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
-    let rows = x.len() / columns;
-    for (column, y) in y.chunks_exact_mut(rows).enumerate() {
-        y.iter_mut().zip(x.chunks_exact(columns)).for_each(|(y, row)| *y = row[column]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,22 +138,10 @@ mod tests {
         let one_row = [10.0, 20.0, 30.0, 40.0];
         let sums = [11.0, 19.0, 12.0, 17.0, 16.0, 18.0, 30.0, 40.0, 30.0, 43.0, 33.0, 40.0];
         assert_eq!(computed(Op::Add { x, y }, &one_row, 1, 12), sums);
-        assert_eq!(computed(Op::Multiply { x, y }, &one_row, 1, 12)[6..], [0.0, 0.0, 0.0, 120.0, 90.0, 0.0]);
-        assert_eq!(computed(Op::Multiply { x, y }, &X, 3, 12)[..4], [1.0, 1.0, 4.0, 9.0]);
+        assert_eq!(computed(Op::Add { x, y }, &X, 3, 12)[..4], [2.0, -2.0, 4.0, -6.0]);
         assert_eq!(computed(Op::Relu { x }, &[], 0, 12)[..6], [1.0, 0.0, 2.0, 0.0, 6.0, 0.0]);
-        let turned = [1.0, 2.0, 6.0, -1.0, -3.0, -2.0, 0.0, 0.0, 3.0, 0.0, 3.0, 0.0];
-        assert_eq!(computed(Op::Transpose { x }, &[], 0, 12), turned);
         assert_eq!(computed(Op::Actions { x }, &[], 0, 8), [6.0, 1.0, -3.0, 2.0, 3.0, 0.0, 3.0, 0.0]);
         let both = computed(Op::Concat { x, y }, &[7.0; 6], 3, 18);
         assert_eq!(both[..6], [1.0, -1.0, 7.0, 2.0, -3.0, 7.0]);
-    }
-
-    #[test]
-    fn sigmoids_are_between_0_and_1() {
-        let expected = [(0.0, 0.5), (1.0, 0.731_058_6), (-1.0, 0.268_941_43), (100.0, 1.0), (-100.0, 0.0)];
-        for (x, y) in expected {
-            assert!((sigmoid(x) - y).abs() < 1e-7, "{x}: {}", sigmoid(x));
-        }
-        assert!(sigmoid(f32::NAN).is_nan());
     }
 }

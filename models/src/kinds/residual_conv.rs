@@ -7,11 +7,9 @@ use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
 /// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks
-/// `x -> relu(x + g (W2 N(h) + b2 + p))` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the
-/// eight cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over
-/// the board (KataGo; Wu 2019, arXiv:1902.10565); `g`, with `squeeze_excite`, a sigmoid per channel behind two layers of the
-/// mean over the board of what it multiplies (Hu et al. 2017, arXiv:1709.01507). Without them `p` is 0 and `g` is 1. Heads
-/// as in [`ResidualGraph`](super::ResidualGraph).
+/// `x -> relu(x + W2 N(h) + b2 + p)` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the eight
+/// cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over the board
+/// (KataGo; Wu 2019, arXiv:1902.10565); without it `p` is 0. Heads as in [`ResidualGraph`](super::ResidualGraph).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResidualConv {
@@ -21,15 +19,13 @@ pub struct ResidualConv {
     pub channels: usize,
     /// Whether every block reads means and maxima over the whole board.
     pub global_pooling: bool,
-    /// Hidden units of each block's squeeze-and-excitation, 0 to 512; 0 leaves it out.
-    pub squeeze_excite: usize,
     /// Dense heads, or ones that share their weights over the points.
     pub heads: Heads,
 }
 
 impl Default for ResidualConv {
     fn default() -> Self {
-        ResidualConv { blocks: 6, channels: 64, global_pooling: false, squeeze_excite: 0, heads: Heads::Dense }
+        ResidualConv { blocks: 6, channels: 64, global_pooling: false, heads: Heads::Dense }
     }
 }
 
@@ -51,13 +47,6 @@ impl NetworkKind for ResidualConv {
                 let everywhere = net.linear(&name("pooled"), pooled, channels, into_stream);
                 change = net.add(change, everywhere);
             }
-            if self.squeeze_excite > 0 {
-                let mean = net.mean(change);
-                let squeezed = net.rectified(&name("squeeze"), mean, self.squeeze_excite);
-                let gates = net.linear(&name("excite"), squeezed, channels, Init::Head);
-                let gates = net.sigmoid(gates);
-                change = net.multiply(change, gates);
-            }
             let sum = net.add(x, change);
             x = net.relu(sum);
         }
@@ -66,17 +55,12 @@ impl NetworkKind for ResidualConv {
 
     fn validate(&self) -> Result<(), NetworkError> {
         within("the number of blocks", self.blocks, 0..=32)?;
-        within("the number of channels", self.channels, 1..=512)?;
-        within("the number of units of squeeze_excite", self.squeeze_excite, 0..=512)
+        within("the number of channels", self.channels, 1..=512)
     }
 
     fn describe(&self) -> String {
         let pooling = if self.global_pooling { ", global pooling" } else { "" };
-        let excitation = match self.squeeze_excite {
-            0 => String::new(),
-            units => format!(", squeeze-excite {units}"),
-        };
         let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
-        format!("residual conv, {blocks} blocks of {channels} channels{pooling}{excitation}{heads}")
+        format!("residual conv, {blocks} blocks of {channels} channels{pooling}{heads}")
     }
 }

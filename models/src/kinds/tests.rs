@@ -70,13 +70,7 @@ fn boards_out_of_range_are_refused() {
         Shape { board, ..Shape::flat(points, 1) }
     };
     let conv = |channels| {
-        NetworkConfig::from(ResidualConv {
-            blocks: 1,
-            channels,
-            global_pooling: false,
-            squeeze_excite: 0,
-            ..Default::default()
-        })
+        NetworkConfig::from(ResidualConv { blocks: 1, channels, global_pooling: false, ..Default::default() })
     };
     let lines =
         ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines, ..Default::default() }

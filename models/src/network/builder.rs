@@ -132,7 +132,7 @@ impl<'a> NetworkBuilder<'a> {
             Ok(()) => board.taps(neighbourhood, reach),
             Err(fault) => {
                 self.refuse(fault);
-                Taps { table: vec![Some(0)], count: 1, neighbourhood, reach: 1 }
+                Taps { table: vec![Some(0)], count: 1 }
             }
         };
         self.tables.push(table);
@@ -185,21 +185,13 @@ impl<'a> NetworkBuilder<'a> {
         self.push(Op::Relu { x }, self.size(x))
     }
 
-    /// `1 / (1 + exp(-x))`.
-    pub fn sigmoid(&mut self, x: Var) -> Var {
-        self.push(Op::Sigmoid { x }, self.size(x))
-    }
-
     /// `x + y`. `y` has the size of `x`, or is one row that is added to every row.
     pub fn add(&mut self, x: Var, y: Var) -> Var {
-        self.row_by_row("a sum", x, y);
+        let ([rows, columns], [other_rows, others]) = (self.size(x), self.size(y));
+        if columns != others || (other_rows != rows && other_rows != 1) {
+            self.contradiction("a sum", "has parts of different sizes");
+        }
         self.push(Op::Add { x, y }, self.size(x))
-    }
-
-    /// `x y`, number by number. `y` has the size of `x`, or is one row by which every row is multiplied.
-    pub fn multiply(&mut self, x: Var, y: Var) -> Var {
-        self.row_by_row("a product", x, y);
-        self.push(Op::Multiply { x, y }, self.size(x))
     }
 
     /// The mean of each column, one row.
@@ -225,12 +217,6 @@ impl<'a> NetworkBuilder<'a> {
     pub fn flatten(&mut self, x: Var) -> Var {
         let [rows, columns] = self.size(x);
         self.push(Op::Flatten { x }, [1, rows * columns])
-    }
-
-    /// Rows as columns.
-    pub fn transpose(&mut self, x: Var) -> Var {
-        let [rows, columns] = self.size(x);
-        self.push(Op::Transpose { x }, [columns, rows])
     }
 
     /// The number of each action, one row, from `x` by point, which has a column for each kind of action: see
@@ -286,13 +272,6 @@ impl<'a> NetworkBuilder<'a> {
             self.refuse(fault);
             Vec::new()
         })
-    }
-
-    fn row_by_row(&mut self, what: &str, x: Var, y: Var) {
-        let ([rows, columns], [other_rows, others]) = (self.size(x), self.size(y));
-        if columns != others || (other_rows != rows && other_rows != 1) {
-            self.contradiction(what, "has parts of different sizes");
-        }
     }
 
     fn contradiction(&mut self, what: &str, fault: &str) {

@@ -23,12 +23,8 @@ pub(crate) enum Op {
     Linear { x: Var, layer: usize, around: Option<usize> },
     /// `max(x, 0)`.
     Relu { x: Var },
-    /// `1 / (1 + exp(-x))`.
-    Sigmoid { x: Var },
     /// `x + y`; `y` may be one row, which is added to every row of `x`.
     Add { x: Var, y: Var },
-    /// `x y`, number by number; `y` may be one row.
-    Multiply { x: Var, y: Var },
     /// The mean of each column, `[1, columns]`.
     Mean { x: Var },
     /// The maximum of each column, `[1, columns]`.
@@ -37,8 +33,6 @@ pub(crate) enum Op {
     Concat { x: Var, y: Var },
     /// All rows as one, `[1, rows * columns]`.
     Flatten { x: Var },
-    /// `[columns, rows]`.
-    Transpose { x: Var },
     /// The number of each action, `[1, actions]`, from those of every point by kind of action, `[points, kinds]`.
     Actions { x: Var },
 }
@@ -85,31 +79,17 @@ pub(super) fn computed(ops: &[Op], mut var: Var) -> Var {
 impl Op {
     /// The results that it reads.
     pub(crate) fn reads(self) -> impl Iterator<Item = Var> {
-        let (mut vars, mut count) = ([None; 2], 0);
-        self.reading(|var| {
-            vars[count] = Some(var);
-            count += 1;
-            var
-        });
+        let vars = match self {
+            Op::Inputs | Op::Points => [None, None],
+            Op::Linear { x, .. }
+            | Op::Relu { x }
+            | Op::Mean { x }
+            | Op::Max { x }
+            | Op::Flatten { x }
+            | Op::Actions { x } => [Some(x), None],
+            Op::Add { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
+        };
         vars.into_iter().flatten()
-    }
-
-    /// The operation on other results.
-    pub(crate) fn reading(self, mut of: impl FnMut(Var) -> Var) -> Op {
-        match self {
-            Op::Inputs | Op::Points => self,
-            Op::Linear { x, layer, around } => Op::Linear { x: of(x), layer, around },
-            Op::Relu { x } => Op::Relu { x: of(x) },
-            Op::Sigmoid { x } => Op::Sigmoid { x: of(x) },
-            Op::Mean { x } => Op::Mean { x: of(x) },
-            Op::Max { x } => Op::Max { x: of(x) },
-            Op::Flatten { x } => Op::Flatten { x: of(x) },
-            Op::Transpose { x } => Op::Transpose { x: of(x) },
-            Op::Actions { x } => Op::Actions { x: of(x) },
-            Op::Add { x, y } => Op::Add { x: of(x), y: of(y) },
-            Op::Multiply { x, y } => Op::Multiply { x: of(x), y: of(y) },
-            Op::Concat { x, y } => Op::Concat { x: of(x), y: of(y) },
-        }
     }
 }
 

@@ -11,13 +11,8 @@ use crate::config::{SearchConfig, SelfPlayConfig};
 
 fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Option<SelfPlayGames>, NetworkError> {
     let game = Konane::with_params(&Params::new().with("size", 6)).expect("valid");
-    let network = NetworkConfig::from(ResidualConv {
-        blocks: 1,
-        channels: 8,
-        global_pooling: true,
-        squeeze_excite: 2,
-        ..Default::default()
-    });
+    let network =
+        NetworkConfig::from(ResidualConv { blocks: 1, channels: 8, global_pooling: true, ..Default::default() });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let self_play = SelfPlayConfig {
         games_per_iteration: 21,
@@ -32,7 +27,7 @@ fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Opt
         &network,
         &weights,
     );
-    play(&game, &task, None, &Progress::default(), &AtomicBool::new(stop))
+    play(&game, &task, &Progress::default(), &AtomicBool::new(stop))
 }
 
 #[test]

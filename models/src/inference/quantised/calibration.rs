@@ -148,7 +148,7 @@ impl<'a> Calibration<'a> {
         let other_numbers = other_shown.map_or((&[][..], 0), |((numbers, _), rows)| (&numbers[..], rows));
         compute(&op, size, x_numbers, other_numbers, &self.network.places, &mut result);
         let (x, other) = (*x_place, other_shown.map(|((_, place), rows)| (*place, rows)));
-        let is_rectified = matches!(op, Op::Relu { .. } | Op::Sigmoid { .. });
+        let is_rectified = matches!(op, Op::Relu { .. });
         let register = self.registers.numbers(self.count(y), self.is_output(y));
         self.passes.push(Pass::Numbers { op, size, x, other, y: register });
         self.shown[y.0] = Shown { numbers: Some((result, Place::Slot(register))), is_rectified, ..Shown::default() };

@@ -28,23 +28,15 @@ fn shape() -> Shape {
 
 fn configs() -> Vec<NetworkConfig> {
     let neighbourhood = Neighbourhood::Lines;
-    let conv = |global_pooling, squeeze_excite| ResidualConv {
-        blocks: 2,
-        channels: 20,
-        global_pooling,
-        squeeze_excite,
-        ..Default::default()
-    };
+    let conv = |global_pooling| ResidualConv { blocks: 2, channels: 20, global_pooling, ..Default::default() };
     vec![
         ResidualMlp { blocks: 0, width: 1 }.into(),
         ResidualMlp { blocks: 2, width: 50 }.into(),
         ResidualMlp { blocks: 3, width: 128 }.into(),
         ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood, ..Default::default() }.into(),
         ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood, ..Default::default() }.into(),
-        conv(false, 0).into(),
-        conv(true, 0).into(),
-        conv(false, 8).into(),
-        conv(true, 5).into(),
+        conv(false).into(),
+        conv(true).into(),
         ResidualGraph { blocks: 2, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
         ResidualConv { blocks: 1, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
         Everything::default().into(),

@@ -1,6 +1,6 @@
 //! A network as a graph of burn: the walk over its operations.
 
-use burn::tensor::activation::{relu, sigmoid};
+use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::network::{Network, Op, Step, Var, fused};
@@ -103,14 +103,12 @@ impl Results<'_> {
     fn compute(&mut self, op: Op) -> Tensor<2> {
         match op {
             Op::Relu { x } => relu(self.read(x)),
-            Op::Sigmoid { x } => sigmoid(self.read(x)),
-            Op::Add { x, y } => self.row_by_row(x, y, |x, y| x + y),
-            Op::Multiply { x, y } => self.row_by_row(x, y, |x, y| x * y),
+            // `y` has as many rows as `x`, or one for all rows of a position.
+            Op::Add { x, y } => (self.by_position(x) + self.by_position(y)).flatten(0, 1),
             Op::Mean { x } => self.by_position(x).mean_dim(1).squeeze_dim(1),
             Op::Max { x } => self.by_position(x).max_dim(1).squeeze_dim(1),
             Op::Concat { x, y } => Tensor::cat(vec![self.read(x), self.read(y)], 1),
             Op::Flatten { x } => self.by_position(x).flatten(1, 2),
-            Op::Transpose { x } => self.by_position(x).swap_dims(1, 2).flatten(0, 1),
             Op::Actions { x } => {
                 let places = self.graph.places.clone().expect("they were made with the graph");
                 let x: Tensor<2> = self.by_position(x).flatten(1, 2);
@@ -118,11 +116,6 @@ impl Results<'_> {
             }
             Op::Inputs | Op::Points | Op::Linear { .. } => unreachable!("{op:?} does not read results alone"),
         }
-    }
-
-    /// `f(x, y)`, where `y` has as many rows as `x`, or one for all rows of a position.
-    fn row_by_row(&mut self, x: Var, y: Var, f: fn(Tensor<3>, Tensor<3>) -> Tensor<3>) -> Tensor<2> {
-        f(self.by_position(x), self.by_position(y)).flatten(0, 1)
     }
 }
 

@@ -3,7 +3,6 @@
 //! Illegal actions have neither probability nor gradient. Of Konane's 448 actions a dozen are legal, and a sixth of the
 //! work of all layers is in those that are not.
 
-use crate::inference::transpose;
 use crate::train::loss::ILLEGAL_LOGIT;
 use crate::weights::Weights;
 
@@ -131,4 +130,12 @@ fn dot(x: &[f32], y: &[f32]) -> f32 {
 /// `y = y + factor x`.
 fn add_multiple(y: &mut [f32], factor: f32, x: &[f32]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += factor * x);
+}
+
+/// Transposes `x [rows, columns]` into `y [columns, rows]`.
+fn transpose(x: &[f32], columns: usize, y: &mut [f32]) {
+    let rows = x.len() / columns;
+    for (column, y) in y.chunks_exact_mut(rows).enumerate() {
+        y.iter_mut().zip(x.chunks_exact(columns)).for_each(|(y, row)| *y = row[column]);
+    }
 }
