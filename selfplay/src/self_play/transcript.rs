@@ -1,9 +1,9 @@
 //! A game of self-play as a few bytes, from which the rules restore the recorded positions: for sending it elsewhere.
 //!
 //! A transcript contains what the search decided and nothing that follows from it: the number of actions (u16), the
-//! actions (u16 each), a set bit per action, which says that its position was recorded, and for every position the root's
-//! value and draw probability and the policy of the legal actions in increasing order (f32 each). Numbers are
-//! little-endian. The start of the game follows from its number; features, results and margins from the rules.
+//! actions (u16 each), and for every position the root's value and draw probability and the policy of the legal actions in
+//! increasing order (f32 each). Numbers are little-endian. The start of the game follows from its number; features, results
+//! and margins from the rules.
 
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
@@ -20,7 +20,6 @@ impl FinishedGame {
         let positions = &self.positions;
         let mut bytes = (self.moves.len() as u16).to_le_bytes().to_vec();
         bytes.extend(self.moves.iter().flat_map(|action| action.0.to_le_bytes()));
-        bytes.extend(recorded(self.moves.len()));
         for i in 0..positions.len() {
             let position = positions.position(i);
             let root = [position.root.value, position.root.draw];
@@ -78,11 +77,7 @@ pub(super) fn restore<G: Game>(
 fn split(transcript: &[u8]) -> Result<(Vec<Action>, &[u8]), String> {
     let mut rest = transcript;
     let count = usize::from(u16::from_le_bytes(take(&mut rest)?));
-    let (moves, rest) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
-    let (bits, numbers) = rest.split_at_checked(count.div_ceil(8)).ok_or(CUT_SHORT)?;
-    if !recorded(count).eq(bits.iter().copied()) {
-        return Err("a position is not recorded".into());
-    }
+    let (moves, numbers) = rest.split_at_checked(2 * count).ok_or(CUT_SHORT)?;
     let (moves, _) = moves.as_chunks();
     Ok((moves.iter().map(|&action| Action(u16::from_le_bytes(action))).collect(), numbers))
 }
@@ -97,9 +92,4 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], String> {
 
 fn number_of(rest: &mut &[u8]) -> Result<f32, String> {
     Ok(f32::from_le_bytes(take(rest)?))
-}
-
-/// The bytes with the first `count` bits set.
-fn recorded(count: usize) -> impl Iterator<Item = u8> {
-    (0..count).step_by(8).map(move |first| (0xff_u32 >> (8 - (count - first).min(8))) as u8)
 }
