@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use turnstone_env::{DynGame, Game, nearest};
 use turnstone_models::{
-    CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, Integrity, NetworkConfig, NetworkError,
-    Precision, QuantisedNetwork, Weights,
+    CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, Precision,
+    QuantisedNetwork, Weights,
 };
 
 use crate::calibration::random_observations;
@@ -67,12 +67,6 @@ impl LoadedNetwork {
     pub fn pretrained(game: &str, file: Option<&[u8]>) -> Result<Self, AgentError> {
         let bytes = file.ok_or_else(|| AgentError::NotPretrained { game: game.to_owned() })?;
         Self::from_bytes(bytes, Path::new(PRETRAINED_FILE))
-    }
-
-    /// Whether the weights came from a file of an earlier version, which has no checksum.
-    #[must_use]
-    pub fn is_unverified(&self) -> bool {
-        self.info.integrity == Integrity::Unverified
     }
 
     /// Checks that it is a network for this game; `checkpoint` is the name shown in an error.

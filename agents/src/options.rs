@@ -34,15 +34,6 @@ impl Options {
         Some(self.pairs.remove(found).1)
     }
 
-    /// Takes an option that has another name too. Of two, the one of the other name remains, as unknown.
-    pub(crate) fn renamed(&mut self, key: &'static str, other: &'static str) -> Option<String> {
-        self.take(key).or_else(|| {
-            let found = self.take(other);
-            self.known.pop();
-            found
-        })
-    }
-
     /// Takes a number within a range, if present.
     pub(crate) fn number(&mut self, key: &'static str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         self.take(key).map(|value| within(key, &value, range)).transpose()

@@ -234,12 +234,6 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_of_later_versions_are_ignored() {
-        let read: SearchSettings = serde_json::from_str(r#"{"method":"puct","c_puct":2.5,"later":1}"#).expect("JSON");
-        assert_eq!(read, SearchSettings { method: SearchKind::Puct, c_puct: 2.5, ..SearchSettings::default() });
-    }
-
-    #[test]
     fn numbers_are_read_set_and_held_within_their_ranges() {
         for setting in &SEARCH_SETTINGS {
             let [least, most] = setting.range;

@@ -213,8 +213,6 @@ mod tests {
         }
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
         assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
-        let renamed = "az:x,simulations=16,search=puct,fpu=0.2".parse::<AgentSpec>().expect("valid");
-        assert_eq!(renamed.to_string(), "az:x,sims=16,method=puct,fpu_reduction=0.2");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
         assert_eq!("az:x,device=gpu:0".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100,device=gpu");
         assert_eq!("az:x,precision=f32".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use turnstone_base::times::time_text;
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
-use super::options::{Options, within};
+use super::options::Options;
 use super::threads::Threads;
 use crate::search_settings::{SEARCH_SETTINGS, SearchKind, SearchSettings};
 
@@ -57,7 +57,7 @@ impl From<SearchKind> for SearchOverrides {
 
 impl SearchOverrides {
     fn parse(options: &mut Options) -> Result<Self, String> {
-        let method = match options.renamed("method", "search").as_deref() {
+        let method = match options.take("method").as_deref() {
             None => None,
             Some("puct") => Some(SearchKind::Puct),
             Some("gumbel") => Some(SearchKind::Gumbel),
@@ -65,11 +65,7 @@ impl SearchOverrides {
         };
         let mut overrides = Self { method, ..Self::default() };
         for (setting, number) in SEARCH_SETTINGS.iter().zip(&mut overrides.numbers) {
-            let text = match setting.name {
-                "fpu_reduction" => options.renamed(setting.name, "fpu"),
-                name => options.take(name),
-            };
-            let Some(text) = text else { continue };
+            let Some(text) = options.take(setting.name) else { continue };
             let read =
                 Decimal::parse(&text).filter(|read| setting.set(&mut SearchSettings::default(), read.value()).is_ok());
             let [least, most] = setting.range;
@@ -167,8 +163,7 @@ impl TreeSpec {
 impl Budget {
     /// Parses `sims=` or `time=`, which exclude each other.
     pub(super) fn parse(options: &mut Options, least: u32, default: u32) -> Result<Self, String> {
-        let simulations = options.renamed("sims", "simulations");
-        let simulations = simulations.map(|text| within("sims", &text, least..=MAX_SIMULATIONS)).transpose()?;
+        let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
         match (simulations, options.time("time")?) {
             (Some(_), Some(_)) => Err("give sims or time, not both".into()),
             (None, Some(time)) => Ok(Self::Time(time)),

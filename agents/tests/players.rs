@@ -58,7 +58,7 @@ fn a_progress_report_does_not_change_the_moves() {
     }
     for spec in [
         "az:pretrained,sims=30",
-        "az:pretrained,sims=30,search=puct",
+        "az:pretrained,sims=30,method=puct",
         "az:pretrained,sims=0",
         "az:pretrained,sims=30,precision=i8",
     ] {
@@ -130,8 +130,8 @@ fn a_network_is_played_with_the_search_that_it_was_trained_with() {
     };
     let [by_puct, by_gumbel] = [played(&puct, ""), played(&gumbel, "")];
     assert_ne!(by_puct, by_gumbel);
-    assert_eq!(by_puct, played(&gumbel, ",search=puct,c_puct=3"), "a spec overrides the checkpoint");
-    assert_eq!(by_gumbel, played(&puct, ",search=gumbel,c_scale=0.1"));
+    assert_eq!(by_puct, played(&gumbel, ",method=puct,c_puct=3"), "a spec overrides the checkpoint");
+    assert_eq!(by_gumbel, played(&puct, ",method=gumbel,c_scale=0.1"));
     assert_ne!(by_puct, played(&puct, ",c_puct=0.2"));
     assert_ne!(by_gumbel, played(&gumbel, ",c_scale=5"));
     let proving = SearchSettings { proof_nodes: 2000, ..puct };
@@ -242,7 +242,7 @@ fn a_team_plays_the_moves_of_players() {
     let games = ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
     for game in &games {
         for spec in
-            ["az:pretrained,sims=24", "az:pretrained,sims=33,search=puct,draw=0.2", "az:pretrained,sims=9,precision=i8"]
+            ["az:pretrained,sims=24", "az:pretrained,sims=33,method=puct,draw=0.2", "az:pretrained,sims=9,precision=i8"]
         {
             let agent = Agent::load(&spec.parse().expect("a spec"), &**game).expect("it plays this game");
             let alone = games_alone(&**game, &agent, 7);
@@ -278,7 +278,6 @@ fn memory_and_clocks_bound_the_games_at_once() {
         ("alphabeta:nodes=1000", AtOnce::Players(4)),
         ("alphabeta:depth=4,hash=300", AtOnce::Players(1)),
         ("alphabeta:time=1s", AtOnce::Players(1)),
-        ("alphabeta:total=1s", AtOnce::Players(1)),
         ("engine::nothing", AtOnce::Players(1)),
     ] {
         assert_eq!(at_once(spec), expected, "{spec}");

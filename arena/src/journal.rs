@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_agents::AgentSpec;
 use turnstone_base::checksum::{seal_line, unseal_line};
 use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
@@ -21,15 +20,13 @@ const NAME: &str = "games.jsonl";
 /// Maximum length of the file to read, far above that of any tournament.
 const LONGEST: u64 = 1 << 30;
 
-/// Journal of a tournament in progress. A game is recorded once its line is complete. Every line ends in a checksum,
-/// unless an earlier version began the journal; then no line does.
+/// Journal of a tournament in progress. A game is recorded once its line is complete. Every line ends in a checksum.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
     /// The first line.
     header: String,
-    sealed: bool,
     _lock: FolderLock,
 }
 
@@ -71,7 +68,7 @@ impl Journal {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         }
         let text = read_bounded(&path, LONGEST).with_context(|| path.display().to_string())?;
-        let Some(Read { whole, header, sealed, games }) =
+        let Some(Read { whole, header, games }) =
             read(&text, |line| same(header, line)).with_context(|| path.display().to_string())?
         else {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
@@ -80,13 +77,13 @@ impl Journal {
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .with_context(|| path.display().to_string())?;
-        Ok((Self { path, file: Mutex::new(file), header, sealed, _lock: lock }, games))
+        Ok((Self { path, file: Mutex::new(file), header, _lock: lock }, games))
     }
 
     fn begin(folder: &Path, header: &TournamentHeader, lock: FolderLock) -> Result<Self> {
         let (path, header) = (folder.join(NAME), seal_line(&serde_json::to_string(header)?));
         let file = written(&path, &format!("{header}\n"))?;
-        Ok(Self { path, file: Mutex::new(file), header, sealed: true, _lock: lock })
+        Ok(Self { path, file: Mutex::new(file), header, _lock: lock })
     }
 
     /// The file.
@@ -122,8 +119,7 @@ impl Journal {
     }
 
     fn line(&self, game: &GameRecord) -> Result<String> {
-        let object = serde_json::to_string(game)?;
-        Ok(if self.sealed { seal_line(&object) } else { object } + "\n")
+        Ok(seal_line(&serde_json::to_string(game)?) + "\n")
     }
 
     fn file(&self) -> MutexGuard<'_, File> {
@@ -144,8 +140,6 @@ struct Read {
     whole: usize,
     /// The first line.
     header: String,
-    /// Whether the lines have checksums.
-    sealed: bool,
     games: Vec<GameRecord>,
 }
 
@@ -154,19 +148,15 @@ fn read(bytes: &[u8], check: impl FnOnce(&str) -> Result<()>) -> Result<Option<R
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
     let Some(line) = lines.next() else { return Ok(None) };
-    let (first, sealed) = unsealed(line).context("line 1")?;
+    let first = unsealed(line).context("line 1")?;
     let header_line = String::from_utf8_lossy(line).into_owned();
     check(&first)?;
     let game = |(number, line)| {
-        let read = || -> Result<GameRecord> {
-            let (object, has_checksum) = unsealed(line)?;
-            ensure!(has_checksum || !sealed, "it has no checksum, and line 1 has");
-            Ok(serde_json::from_str(&object)?)
-        };
+        let read = || -> Result<GameRecord> { Ok(serde_json::from_str(&unsealed(line)?)?) };
         read().with_context(|| format!("line {number}"))
     };
     let games = (2..).zip(lines).map(game).collect::<Result<_>>()?;
-    Ok(Some(Read { whole, header: header_line, sealed, games }))
+    Ok(Some(Read { whole, header: header_line, games }))
 }
 
 /// The header and the games in the bytes of a journal of any tournament, without an incomplete last line.
@@ -199,27 +189,21 @@ fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     Ok(names.iter().all(|name| name == LOCK_FILE || name.to_string_lossy().starts_with('.')))
 }
 
-/// A line's JSON object, and whether a checksum confirmed it.
-fn unsealed(line: &[u8]) -> Result<(String, bool)> {
-    let line = std::str::from_utf8(line).context("it is not UTF-8")?;
-    let object = unseal_line(line)?;
-    let has_checksum = object.is_some();
-    Ok((object.unwrap_or_else(|| line.to_owned()), has_checksum))
-}
-
-/// Specs of agents as this program writes them: options have been renamed.
-fn current_specs(written: &serde_json::Value) -> serde_json::Value {
-    let current = |spec: &serde_json::Value| {
-        let parsed = spec.as_str().and_then(|text| text.parse::<AgentSpec>().ok());
-        parsed.map_or_else(|| spec.clone(), |spec| spec.to_string().into())
-    };
-    written.as_array().into_iter().flatten().map(current).collect()
+/// A line's JSON object, which its checksum confirms.
+fn unsealed(line: &[u8]) -> Result<String> {
+    Ok(unseal_line(std::str::from_utf8(line).context("it is not UTF-8")?)?)
 }
 
 /// Checks that this program reads the format that a header names.
 fn check_format(header: &serde_json::Value) -> Result<()> {
     let format = header.get("turnstone_arena").and_then(serde_json::Value::as_u64);
-    ensure!(format == Some(u64::from(TournamentHeader::FORMAT)), "it was written by another version of this program");
+    check_version(format.context("line 1 is no header")?)
+}
+
+/// Checks that this program reads this version of the format.
+pub(crate) fn check_version(format: u64) -> Result<()> {
+    let ours = TournamentHeader::FORMAT;
+    ensure!(format == u64::from(ours), "its format is version {format}, this program reads {ours}");
     Ok(())
 }
 
@@ -229,27 +213,10 @@ fn same(header: &TournamentHeader, line: &str) -> Result<()> {
     check_format(&written)?;
     let asked = serde_json::to_value(header)?;
     // A newer program may continue a tournament.
-    let is_same = |key: &str, value: &serde_json::Value| match written.get(key) {
-        Some(written) if key == "agents" => current_specs(written) == *value,
-        written => written == Some(value),
-    };
-    let differs = |&(key, value): &(&String, _)| key != "program" && !is_same(key, value);
+    let differs = |&(key, value): &(&String, _)| key != "program" && written.get(key) != Some(value);
     let differs = asked.as_object().and_then(|asked| asked.iter().find(differs));
     if let Some((key, _)) = differs {
         bail!("it belongs to a tournament with other {key}; resume with the command that started it");
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::current_specs;
-
-    #[test]
-    fn agents_are_found_under_earlier_names_of_their_options() {
-        let written = json!(["az:x,sims=16,search=puct,fpu=0.2", "random", "no spec"]);
-        assert_eq!(current_specs(&written), json!(["az:x,sims=16,method=puct,fpu_reduction=0.2", "random", "no spec"]));
-    }
 }

@@ -24,7 +24,7 @@ pub struct TournamentRecord {
 pub struct TournamentHeader {
     /// Version of the file format, [`TournamentHeader::FORMAT`].
     pub turnstone_arena: u32,
-    /// Name, version and commit of the program that wrote this; older files lack it.
+    /// Name, version and commit of the program that wrote this, if it gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// Name of the game.

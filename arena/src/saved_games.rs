@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_base::files::read_text;
 use turnstone_env::{Action, AnyState, DynGame, Params, Side};
 
-use super::journal::read_journal;
+use super::journal::{check_version, read_journal};
 use super::record::{Ending, GameRecord, TournamentHeader};
 
 /// Maximum length of a file in bytes.
@@ -160,8 +160,7 @@ fn of_play(played: PlayedGame) -> Result<SavedGame> {
 
 /// A game of a match by its number.
 fn of_match(header: &TournamentHeader, games: Vec<GameRecord>, number: Option<usize>) -> Result<SavedGame> {
-    let known = header.turnstone_arena == TournamentHeader::FORMAT;
-    ensure!(known, "it was written by another version of this program");
+    check_version(header.turnstone_arena.into())?;
     let numbers: Vec<usize> = games.iter().map(|game| game.number).collect();
     let place = match (number, &numbers[..]) {
         (_, []) => bail!("it has no finished game"),

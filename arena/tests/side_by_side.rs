@@ -52,13 +52,12 @@ fn played(
 fn the_number_of_games_at_once_changes_no_game() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     let specs =
-        ["az:pretrained,sims=20", "az:pretrained,sims=8,search=puct", "mcts:sims=20", "alphabeta:nodes=200,hash=1"];
+        ["az:pretrained,sims=20", "az:pretrained,sims=8,method=puct", "mcts:sims=20", "alphabeta:nodes=200,hash=1"];
     let others = ["random", "exact", "az:pretrained,sims=0", "alphabeta:depth=2"];
     for (format, specs) in [
         (Pairings::RoundRobin, &[&specs[..], &others].concat()[..]),
         (Pairings::RoundRobin, &specs[..2]),
         (Pairings::Gauntlet, &[&specs[..1], &others].concat()),
-        (Pairings::Swiss, &specs),
     ] {
         let agents = agents(&*game, specs);
         let options = options(format, 4);

@@ -106,14 +106,15 @@ pub fn remove_unfinished(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether this is a temporary file that an interrupted write of this program has left: `.NAME.PROCESS.NUMBER.tmp` of
-/// [`atomic_write`], or `.PROCESS.tmp` of earlier versions.
+/// [`atomic_write`].
 #[must_use]
 pub fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let inner = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
     inner.is_some_and(|inner| {
-        let mut numbers = inner.rsplit('.').take(2);
-        numbers.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        let parts: Vec<&str> = inner.rsplitn(3, '.').collect();
+        let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        parts.len() == 3 && parts[..2].iter().all(is_number)
     })
 }
 
@@ -124,8 +125,8 @@ mod tests {
     #[test]
     fn only_files_of_our_naming_are_leftovers() {
         let folder = tempfile::tempdir().unwrap();
-        let ours = [".a.bin.17.0.tmp", ".state.safetensors.99.12.tmp", ".4711.tmp"];
-        let others = [".mine.tmp", ".a.bin.17.x.tmp", "a.17.0.tmp", ".17.0", ".tmp", ".a..0.tmp"];
+        let ours = [".a.bin.17.0.tmp", ".state.safetensors.99.12.tmp"];
+        let others = [".mine.tmp", ".4711.tmp", ".a.bin.17.x.tmp", "a.17.0.tmp", ".17.0", ".tmp", ".a..0.tmp"];
         for name in ours.iter().chain(&others) {
             fs::write(folder.path().join(name), "half").unwrap();
         }

@@ -114,7 +114,7 @@ impl Prefix {
             return Err(TableFault::Checksum("header".into()));
         }
         if word(8) != FORMAT {
-            return Err(TableFault::Format("its format belongs to another version of this program"));
+            return Err(TableFault::Version(word(8)));
         }
         Ok(Self { text_len: word(12), directory: long(16), length: long(24), checksum: word(32) })
     }

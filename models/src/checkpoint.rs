@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-
 use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, PREFIX, json, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, PREFIX, json, take, take_json};
 use crate::weights::Weights;
 
 const KIND: &str = "checkpoint";
@@ -48,8 +46,6 @@ pub struct CheckpointInfo {
     pub created_by: String,
     /// Other entries, whose keys must not begin with `turnstone.`.
     pub extra: BTreeMap<String, String>,
-    /// Whether the file's checksum confirmed the contents. [`save`] writes a checksum in any case.
-    pub integrity: Integrity,
 }
 
 /// Why a valid checkpoint does not fit a game.
@@ -116,7 +112,6 @@ impl CheckpointInfo {
             step,
             created_by: LIBRARY.into(),
             extra: BTreeMap::new(),
-            integrity: Integrity::Verified,
         }
     }
 
@@ -177,7 +172,7 @@ impl CheckpointInfo {
     }
 
     /// Unknown keys that begin with `turnstone.` are dropped; other keys become `extra`.
-    fn from_metadata(mut metadata: BTreeMap<String, String>, integrity: Integrity) -> Result<CheckpointInfo, Fault> {
+    fn from_metadata(mut metadata: BTreeMap<String, String>) -> Result<CheckpointInfo, Fault> {
         let info = CheckpointInfo {
             game: take(&mut metadata, GAME)?,
             game_version: take_json(&mut metadata, GAME_VERSION)?,
@@ -186,26 +181,20 @@ impl CheckpointInfo {
             shape: Shape {
                 inputs: take_json(&mut metadata, INPUTS)?,
                 actions: take_json(&mut metadata, ACTIONS)?,
-                board: take_or_default(&mut metadata, BOARD)?,
-                action_kinds: take_or_default(&mut metadata, ACTION_KINDS)?,
+                board: take_json(&mut metadata, BOARD)?,
+                // Only networks with shared heads need them.
+                action_kinds: match metadata.contains_key(ACTION_KINDS) {
+                    true => take_json(&mut metadata, ACTION_KINDS)?,
+                    false => Vec::new(),
+                },
             },
             step: take_json(&mut metadata, STEP)?,
             created_by: take(&mut metadata, CREATED_BY)?,
             extra: BTreeMap::new(),
-            integrity,
         };
         metadata.retain(|key, _| !key.starts_with(PREFIX));
         Ok(CheckpointInfo { extra: metadata, ..info })
     }
-}
-
-/// What not every file has. Files from before there were networks over points have no board, and their networks do not need
-/// it; only networks with shared heads need the kinds of actions.
-fn take_or_default<T: Default + DeserializeOwned>(
-    metadata: &mut BTreeMap<String, String>,
-    key: &'static str,
-) -> Result<T, Fault> {
-    if metadata.contains_key(key) { take_json(metadata, key) } else { Ok(T::default()) }
 }
 
 /// Writes a checkpoint with [`atomic_write`](turnstone_base::files::atomic_write). Equal contents give equal files.
@@ -238,7 +227,7 @@ pub fn load_bytes(bytes: &[u8], name: &Path) -> Result<(CheckpointInfo, Weights)
 }
 
 fn parse(contents: Contents) -> Result<(CheckpointInfo, Weights), Fault> {
-    let info = CheckpointInfo::from_metadata(contents.metadata, contents.integrity)?;
+    let info = CheckpointInfo::from_metadata(contents.metadata)?;
     let weights = Weights::new(&info.network.layout(&info.shape)?, contents.tensors)?;
     Ok((info, weights))
 }

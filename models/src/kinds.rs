@@ -248,11 +248,8 @@ impl<'de> Deserialize<'de> for NetworkConfig {
             Some(other) => return Err(D::Error::custom(format!("the kind of a network is a name, not {other}"))),
         };
         let read = reader(&kind).ok_or_else(|| {
-            let fault = match &*kind {
-                "mixer" => "`mixer` was removed after version 0.1.0, as it learned too slowly".to_owned(),
-                _ => format!("there is no kind of network `{kind}`"),
-            };
-            D::Error::custom(format!("{fault}; the kinds are {}", network_kinds().join(", ")))
+            let kinds = network_kinds().join(", ");
+            D::Error::custom(format!("there is no kind of network `{kind}`; the kinds are {kinds}"))
         })?;
         read(sizes).map_err(D::Error::custom)
     }

@@ -71,7 +71,7 @@ pub use kinds::*;
 pub use network::{Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, Var};
 pub use precision::Precision;
 pub use shape::{BoardShape, Neighbourhood, Shape};
-pub use tensor_file::{CheckpointError, Fault, Integrity};
+pub use tensor_file::{CheckpointError, Fault};
 #[cfg(feature = "train")]
 pub use train::{
     BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,

@@ -21,17 +21,8 @@ pub(crate) const KIND_KEY: &str = "turnstone.kind";
 const LONGEST_FILE: u64 = 1 << 31;
 /// Maximum length of a header to read, far above that of any file of this crate.
 const LONGEST_HEADER: u64 = 1 << 24;
-/// CRC-32 of everything else in the file, in hexadecimal. Files of earlier versions have none.
+/// CRC-32 of everything else in the file, in hexadecimal.
 const CHECKSUM_KEY: &str = "turnstone.checksum";
-
-/// What is known of the integrity of a file's contents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Integrity {
-    /// The contents fit the checksum in the file.
-    Verified,
-    /// The file has no checksum, since an earlier version wrote it: damage to its numbers cannot be noticed.
-    Unverified,
-}
 
 /// A file and its fault, displayed as one line.
 #[derive(Debug, thiserror::Error)]
@@ -89,9 +80,6 @@ pub enum Fault {
         /// The type of its elements.
         found: String,
     },
-    /// The state of a learner with auxiliary targets, which version 0.1.0 had.
-    #[error("its network has a layer of auxiliary targets, which were removed after version 0.1.0: train it anew")]
-    AuxiliaryTargets,
     /// The contents are well formed, but nothing that this crate does leads to them.
     #[error("{0}")]
     Forged(String),
@@ -110,7 +98,6 @@ impl From<WeightsError> for Fault {
 pub(crate) struct Contents {
     pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) tensors: Vec<NamedTensor>,
-    pub(crate) integrity: Integrity,
 }
 
 /// Writes a file of this kind atomically.
@@ -227,7 +214,7 @@ fn checksum(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor]) -> Str
         crc.update(&(text.len() as u64).to_le_bytes());
         crc.update(text.as_bytes());
     };
-    for (key, value) in metadata.iter().filter(|(key, _)| *key != CHECKSUM_KEY) {
+    for (key, value) in metadata {
         text(&mut crc, key);
         text(&mut crc, value);
     }
@@ -239,11 +226,6 @@ fn checksum(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor]) -> Str
         tensor.data.iter().for_each(|number| crc.update(&number.to_le_bytes()));
     }
     format!("{:08x}", crc.finalize())
-}
-
-/// Whether two keys differ in one byte.
-fn is_nearly(key: &str, expected: &str) -> bool {
-    key.len() == expected.len() && key.bytes().zip(expected.bytes()).filter(|(a, b)| a != b).count() == 1
 }
 
 fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
@@ -272,13 +254,9 @@ fn decode(bytes: &[u8], kind: &'static str) -> Result<Contents, Fault> {
     }
     metadata.insert(FORMAT_KEY.into(), format);
     metadata.insert(KIND_KEY.into(), found);
-    let integrity = match metadata.remove(CHECKSUM_KEY) {
-        // One damaged letter of the key must not make the file look like one of an earlier version.
-        None if metadata.keys().any(|key| is_nearly(key, CHECKSUM_KEY)) => return Err(Fault::Checksum),
-        None => Integrity::Unverified,
-        Some(written) if written == checksum(&metadata, &tensors) => Integrity::Verified,
-        Some(_) => return Err(Fault::Checksum),
-    };
+    if take(&mut metadata, CHECKSUM_KEY)? != checksum(&metadata, &tensors) {
+        return Err(Fault::Checksum);
+    }
     metadata.retain(|key, _| key != FORMAT_KEY && key != KIND_KEY);
-    Ok(Contents { metadata, tensors, integrity })
+    Ok(Contents { metadata, tensors })
 }

@@ -121,7 +121,7 @@ fn resumes(network: &NetworkConfig, optimiser: &OptimiserConfig) {
         first.step(batch, rate(index)).unwrap();
     }
     save_state(&path, first.state(), r#"{"games":17}"#).unwrap();
-    let (state, extra, _) = load_state(&path).unwrap();
+    let (state, extra) = load_state(&path).unwrap();
     assert_eq!((extra.as_str(), &state), (r#"{"games":17}"#, first.state()));
     let mut second = Learner::from_state(state, optimiser).unwrap();
     for (index, batch) in batches.iter().enumerate().skip(10) {

@@ -21,7 +21,7 @@ fn main() -> Result<()> {
         args[3..].iter().map(|text| text.parse().map_err(|e: String| anyhow!(e))).collect::<Result<_>>()?;
     let config = Config::read(&folder.config(), &games)?.with(&overrides, &games).map_err(|e| anyhow!(e))?;
     let game = config.game(&games).map_err(|e| anyhow!(e))?;
-    let (_, standing, _) = folder.load_state()?;
+    let (_, standing) = folder.load_state()?;
     let (window, damaged) = folder.load_window(&standing, &*game);
     ensure!(damaged.is_empty(), "{}: damaged shards", args[0]);
     let steps: u64 = args[2].parse().context("STEPS")?;

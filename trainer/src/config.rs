@@ -22,13 +22,10 @@ use toml::Table;
 use turnstone_agents::shape;
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_text;
-use turnstone_base::terminal::print_stderr;
 use turnstone_env::{DynGame, Games};
 use turnstone_models::{ComputeDevice, NetworkConfig};
 use turnstone_selfplay::config::within;
 use turnstone_selfplay::section;
-
-use keys::Retired;
 
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
@@ -112,30 +109,14 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Reads and validates a file. A note on standard error names keys of earlier versions that it still has.
+    /// Reads and validates a file.
     ///
     /// # Errors
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
-        let (config, retired) = Self::read_file(path, games)?;
-        let file = path.display();
-        let note = retired.note().map_err(|fault| ConfigError { file: file.to_string(), fault })?;
-        note.iter().for_each(|note| print_stderr(format_args!("note: {file}: {note}")));
-        Ok(config)
-    }
-
-    /// The same for readers of a finished run: removed keys are ignored at any value.
-    ///
-    /// # Errors
-    /// Those of [`Config::read`].
-    pub fn read_past<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
-        Self::read_file(path, games).map(|(config, _)| config)
-    }
-
-    fn read_file<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<(Self, Retired), ConfigError> {
         let fault = |fault| ConfigError { file: path.display().to_string(), fault };
         let text = read_text(path, LONGEST_CONFIG).map_err(|error| fault(error.to_string()))?;
-        Self::of_text(&text, games).map_err(fault)
+        Self::parse(&text, games).map_err(fault)
     }
 
     /// Reads and validates a file, then replaces some values and validates the result.
@@ -160,8 +141,11 @@ impl Config {
     /// # Errors
     /// One line that names the key, or the line of a syntax error.
     pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
-        let (config, retired) = Self::of_text(text, games)?;
-        retired.note().map(|_| config)
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error.span().map(|span| format!("line {}: ", keys::line_at(text, span.start)));
+            line.unwrap_or_default() + &error.message().replace('\n', ", ")
+        })?;
+        Self::of_table(table, games, |key| keys::line_of(text, key))
     }
 
     /// Returns the configuration with some values replaced.
@@ -175,36 +159,20 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        let (config, retired) = Self::of_table(table, games, |_| None)?;
-        retired.note().map(|_| config)
+        Self::of_table(table, games, |_| None)
     }
 
-    fn of_text<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<(Self, Retired), String> {
-        let table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| format!("line {}: ", keys::line_at(text, span.start)));
-            line.unwrap_or_default() + &error.message().replace('\n', ", ")
-        })?;
-        Self::of_table(table, games, |key| keys::line_of(text, key))
-    }
-
-    /// The validated configuration of a table, and its keys of earlier versions. `line` finds the line of a key.
+    /// The validated configuration of a table. `line` finds the line of a key.
     fn of_table<T: DynGame + ?Sized>(
         mut table: Table,
         games: &Games<T>,
         line: impl Fn(&str) -> Option<usize>,
-    ) -> Result<(Self, Retired), String> {
-        let retired = keys::take_retired(&mut table);
+    ) -> Result<Self, String> {
         keys::check(&table, known)?;
         keys::read_openings(&mut table, LONGEST_CONFIG)?;
         let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error, line))?;
         config.validate(games)?;
-        Ok((config, retired))
-    }
-
-    /// Whether a table of an earlier version means this configuration.
-    pub(crate) fn is_that_of(&self, mut table: Table) -> bool {
-        let retired = keys::take_retired(&mut table);
-        retired.note().is_ok() && table.try_into().is_ok_and(|other: Self| other == *self)
+        Ok(config)
     }
 
     fn table(&self) -> Table {
@@ -243,8 +211,7 @@ impl Config {
     }
 
     /// CRC-32, as eight hexadecimal digits, of the settings that decide which weights come out, as far as they differ from
-    /// the defaults: threads, batches, caches, matches and what is kept on disk have no part in it, and a key that is added
-    /// later leaves the checksums of before.
+    /// the defaults: threads, batches, caches, matches and what is kept on disk have no part in it.
     #[must_use]
     pub fn result_checksum(&self) -> String {
         let (mut decisive, plain) = (self.clone(), Self::default());

@@ -11,8 +11,7 @@ use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
 use turnstone_arena::{BySeat, LadderRating, MatchResult, MatchScore, Meeting};
 
-/// Metrics of one iteration. All but `timing` are identical when a run is repeated. Files of other versions may lack what
-/// is optional here; fields that only they have are ignored.
+/// Metrics of one iteration. All but `timing` are identical when a run is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Metrics {
     /// The iteration, from 1.
@@ -34,7 +33,6 @@ pub struct Metrics {
     /// Means over the iteration's learner steps; absent if there were none.
     pub losses: Option<StepReport>,
     /// Matches played after the iteration.
-    #[serde(default)]
     pub arena: Vec<MatchMetrics>,
     /// The match against the previous best checkpoint, if one was played.
     pub previous_best: Option<MatchMetrics>,
@@ -167,13 +165,10 @@ pub struct Timing {
     /// Seconds of learning.
     pub learn_seconds: f64,
     /// Seconds in which self-play and learning ran at the same time, which are part of both.
-    #[serde(default)]
     pub both_seconds: f64,
     /// Seconds of matches and grading.
-    #[serde(default)]
     pub match_seconds: f64,
     /// Seconds of writing files: the iteration's positions, and what was written after the line before.
-    #[serde(default)]
     pub file_seconds: f64,
     /// Seconds of the whole iteration.
     pub seconds: f64,
@@ -222,11 +217,11 @@ impl Metrics {
     /// Returns the mean of a loss over the iteration's learner steps, if it is known.
     #[must_use]
     pub fn loss(&self, of: impl Fn(&StepReport) -> f64) -> Option<f64> {
-        self.losses.as_ref().map(of).filter(|loss| !loss.is_nan())
+        self.losses.as_ref().map(of)
     }
 
-    /// Returns the seconds of self-play alone, of learning alone, of both at the same time, of matches, and of the rest:
-    /// files, and in lines of earlier versions also matches.
+    /// Returns the seconds of self-play alone, of learning alone, of both at the same time, of matches, and of the rest,
+    /// such as files.
     #[must_use]
     pub fn stage_seconds(&self) -> [f64; 5] {
         let Timing { self_play_seconds, learn_seconds, both_seconds: both, match_seconds, seconds, .. } = self.timing;
@@ -349,7 +344,8 @@ mod tests {
         let metrics: Metrics = serde_json::from_str(line).expect("a line of a run");
         assert_eq!(serde_json::to_string(&metrics).expect("JSON"), line);
         assert_eq!((metrics.loss(|losses| losses.value_loss), metrics.arena[0].elo()), (Some(0.5), f64::INFINITY));
-        let older: Metrics = serde_json::from_str(&line.replace(r#""value_loss":0.5,"#, "")).expect("an older line");
-        assert_eq!((older.loss(|losses| losses.value_loss), older.loss(|l| l.policy_loss)), (None, Some(0.75)));
+        let without = line.replace(r#""value_loss":0.5,"#, "");
+        let fault = serde_json::from_str::<Metrics>(&without).expect_err("a field is missing").to_string();
+        assert!(fault.starts_with("missing field `value_loss`"), "{fault}");
     }
 }

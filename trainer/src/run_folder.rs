@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use turnstone_models::{CheckpointInfo, Integrity, LearnerState, Weights};
+use turnstone_models::{CheckpointInfo, LearnerState, Weights};
 
 use crate::config::RunConfig;
 use crate::metrics_file::{self, LONGEST_METRICS};
@@ -244,17 +244,17 @@ impl RunFolder {
         Ok(turnstone_models::save_state(&self.state(), state, &standing)?)
     }
 
-    /// Reads a state written by [`RunFolder::save_state`], and whether a checksum confirmed it.
+    /// Reads a state written by [`RunFolder::save_state`].
     ///
     /// # Errors
     /// The file is missing or damaged.
-    pub fn load_state(&self) -> Result<(LearnerState, Standing, Integrity)> {
-        let (state, standing, integrity) = turnstone_models::load_state(&self.state())?;
+    pub fn load_state(&self) -> Result<(LearnerState, Standing)> {
+        let (state, standing) = turnstone_models::load_state(&self.state())?;
         let standing: Standing = serde_json::from_str(&standing)
             .with_context(|| format!("{}: the run's standing in it", self.state().display()))?;
         Standing::validate(&standing)
             .map_err(|fault| anyhow::anyhow!("{}: the run's standing in it: {fault}", self.state().display()))?;
-        Ok((state, standing, integrity))
+        Ok((state, standing))
     }
 
     /// Whether the run was interrupted before anything but its config was written.

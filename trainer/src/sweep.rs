@@ -31,7 +31,7 @@ use crate::run_folder::RunFolder;
 const DEFINITION: &str = "sweep.toml";
 
 /// The contents of [`DEFINITION`]: whatever changes the runs.
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct Definition {
     variants: Vec<String>,
     config: toml::Table,
@@ -75,7 +75,7 @@ impl Sweep {
         } else {
             let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
             let found: Definition = toml::from_str(&text).with_context(|| path.display().to_string())?;
-            if found.variants != definition.variants || !plan.variants[0].config.is_that_of(found.config) {
+            if found != definition {
                 bail!("{} holds a sweep of other values or of another config; name another folder", folder.display());
             }
         }

@@ -9,7 +9,6 @@ use turnstone_agents::{Agent, AgentError, AgentSpec, PlayableGame};
 use turnstone_base::terminal::print_stderr;
 use turnstone_selfplay::Games;
 
-use crate::args::load_agent;
 use crate::signals::stop_on_signals;
 
 /// Runs a command whose arguments are parsed. It prints its results to standard output.
@@ -56,11 +55,11 @@ impl Host {
         Ok(stop_on_signals()?)
     }
 
-    /// Reads what an agent's spec names for this game, with a note if its file has no checksum.
+    /// Reads what an agent's spec names for this game.
     ///
     /// # Errors
     /// A file cannot be read, or is not for this game.
     pub fn agent(&self, spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
-        load_agent(spec, game)
+        Agent::load(spec, game)
     }
 }

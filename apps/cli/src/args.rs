@@ -1,11 +1,11 @@
 //! Arguments shared by several commands: a game with its parameters, a position.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use turnstone_agents::{Agent, AgentError, AgentSpec, LoadedNetwork, PRETRAINED, PlayableGame};
+use turnstone_agents::{Agent, AgentError, AgentSpec, PlayableGame};
 use turnstone_arena::{Replay, SavedGame};
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::{Action, AnyState, DynGame, Params};
@@ -111,32 +111,14 @@ pub(crate) fn thread_count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|threads| (1..=MOST).contains(threads)).ok_or_else(|| format!("must be 1 to {MOST}"))
 }
 
-/// Reads what an agent's spec names, and says once on stderr if its file has no checksum.
-pub(crate) fn load_agent(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
-    let agent = Agent::load(spec, game)?;
-    if let (AgentSpec::Az { checkpoint, .. }, Some(network)) = (spec, agent.network()) {
-        note_unverified(checkpoint, network);
-    }
-    Ok(agent)
-}
-
 /// The agent of this spec, or else the strongest that every game has.
 pub(crate) fn load_adviser(spec: Option<&AgentSpec>, game: &dyn PlayableGame) -> Result<Agent, AgentError> {
     let fixed = |text: &str| text.parse::<AgentSpec>().expect("a spec of this program");
     match spec {
-        Some(spec) => load_agent(spec, game),
+        Some(spec) => Agent::load(spec, game),
         // The agent that comes with the program does not fit all parameters of a game.
-        None => load_agent(&fixed("az:pretrained,sims=200"), game)
-            .or_else(|_| load_agent(&fixed("alphabeta:depth=4"), game)),
-    }
-}
-
-/// Says once on stderr if the file of a network has no checksum. The agents that come with the program need none.
-pub(crate) fn note_unverified(checkpoint: &Path, network: &LoadedNetwork) {
-    static SAID: Once = Once::new();
-    if network.is_unverified() && checkpoint.as_os_str() != PRETRAINED {
-        let path = checkpoint.display();
-        SAID.call_once(|| print_stderr(format_args!("note: {path}: no checksum, since an earlier version wrote it")));
+        None => Agent::load(&fixed("az:pretrained,sims=200"), game)
+            .or_else(|_| Agent::load(&fixed("alphabeta:depth=4"), game)),
     }
 }
 

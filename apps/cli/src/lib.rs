@@ -24,7 +24,6 @@ pub mod analysis;
 pub mod export;
 mod commands;
 mod help;
-mod retired;
 mod usage;
 mod cli;
 mod program;

@@ -9,8 +9,6 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use turnstone_trainer::config::Config;
 
-use crate::retired::refusal;
-
 /// Lets every option take a negative number, so that its own range refuses it. Otherwise clap takes `-1` for an option.
 pub(crate) fn with_negative_numbers(command: Command) -> Command {
     let takes_value = |argument: &clap::Arg| !argument.is_positional() && argument.get_action().takes_values();
@@ -21,10 +19,6 @@ pub(crate) fn with_negative_numbers(command: Command) -> Command {
 
 /// The fault of a command line of this program, with advice.
 pub(crate) fn advised(mut error: Error, arguments: &[OsString], program: &Command) -> Error {
-    let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
-    if let Some(line) = is_unknown.then(|| refusal(arguments)).flatten() {
-        return Error::raw(error.kind(), format!("{line}\n"));
-    }
     match error.kind() {
         ErrorKind::UnknownArgument => {
             if let Some(tip) = text(&error, ContextKind::InvalidArg).and_then(|name| setting(name, arguments, program))

@@ -146,24 +146,6 @@ fn one_position_is_analysed_by_a_network() {
 }
 
 #[test]
-fn a_command_that_is_gone_names_what_does_it_now() {
-    for (args, instead) in [
-        (&["perft", "mancala", "--depth", "6"][..], "`turnstone show GAME --perft PLIES`"),
-        (&["legal", "mancala", "--json"], "`turnstone show GAME --legal`"),
-        (&["search", "mancala", "--agent", "alphabeta:depth=2"], "`turnstone analyse GAME --agent"),
-        (&["devices", "--json"], "`turnstone doctor --devices`"),
-        (&["match", "mancala", "random", "random"], "`turnstone arena`"),
-        (&["pyro", "--agent", "random"], "`turnstone-hosts pyro`"),
-        (&["reference", "morris", "neighbors", "1"], "`turnstone-hosts GAME`"),
-        (&["morris", "neighbors", "1"], "`turnstone-hosts GAME`"),
-    ] {
-        let line = fault(args);
-        let expected = format!("error: `{}` is gone: {instead}", args[0]);
-        assert!(line.starts_with(&expected) && line.trim_end().lines().count() == 1, "{line}");
-    }
-}
-
-#[test]
 fn boards_are_drawn_as_svg() {
     for (game, action) in
         [("mu_torere", "0,4"), ("mancala", "B5"), ("morris", "a0"), ("konane", "remove(5,4)"), ("morabaraba", "a1")]

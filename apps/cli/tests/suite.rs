@@ -2,7 +2,6 @@
 
 mod calls;
 mod arena;
-mod before;
 mod devices;
 mod export;
 mod faults;

@@ -137,8 +137,7 @@ def test_a_slip_is_answered_with_the_nearest_keyword():
         with pytest.raises(TypeError, match=f"no setting `{key}` .did you mean `{near}`"):
             cls("mancala", "uniform", **{key: 1})
     # Keys of a run's config that mean nothing here.
-    of_runs = ["games_per_iteration", "final_simulations", "play_proof_nodes", "precision", "device"]
-    for key in [*of_runs, "full_search_share", "fast_simulations"]:  # the last two of earlier versions
+    for key in ["games_per_iteration", "final_simulations", "play_proof_nodes", "precision", "device"]:
         with pytest.raises(TypeError, match=f"no setting `{key}`"):
             turnstone.SelfPlay("mancala", "uniform", **{key: 1})
     with pytest.raises(ValueError, match="simulations: .*expected u32"):

@@ -166,7 +166,8 @@ fn no_path_leads_out() {
         }
         assert!(get(address, "/runs/one/latest.safetensors").ends_with("no checkpoint"));
         // A run that is damaged is reported, not a reason to fail.
-        fs::write(runs.join("one/metrics.jsonl"), "{\"iteration\": \"<b>\"}\n").unwrap();
+        let line = turnstone_base::checksum::seal_line("{\"iteration\": \"<b>\"}") + "\n";
+        fs::write(runs.join("one/metrics.jsonl"), line).unwrap();
         let page = get(address, "/runs/one");
         assert!(page.starts_with("HTTP/1.1 500") && page.contains("line 1") && !page.contains("<b>\""), "{page}");
         assert!(get(address, "/runs").starts_with("HTTP/1.1 200"));

@@ -1,6 +1,6 @@
 //! Truth sets: text files of positions with their exact values.
 //!
-//! The first line is a JSON header (format, game, version, parameters). Each further line is a position: `<position> ;
+//! The first line is a JSON header (format, game, version, parameters, checksum). Each further line is a position: `<position> ;
 //! <value> ; <action>=<value> ...` with the value of the position and those of its legal actions, all for the first
 //! side: 1, 0 or -1.
 
@@ -61,9 +61,8 @@ struct TruthHeader {
     game: String,
     version: u32,
     params: Params,
-    /// CRC-32 of all text after the header's line, in hexadecimal. Files of earlier versions have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    checksum: Option<String>,
+    /// CRC-32 of all text after the header's line, in hexadecimal.
+    checksum: String,
 }
 
 impl TruthSet {
@@ -74,7 +73,7 @@ impl TruthSet {
             game: game.name().to_owned(),
             version: game.version(),
             params: game.params(),
-            checksum: None,
+            checksum: crc32_text(b""),
         };
         Self { header, positions: Vec::new() }
     }
@@ -98,10 +97,14 @@ impl TruthSet {
         let lines = rest.lines();
         let mut header: TruthHeader =
             serde_json::from_str(first).map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
-        if header.checksum.take().is_some_and(|checksum| checksum != crc32_text(rest.as_bytes())) {
+        if header.turnstone_truth != FORMAT {
+            return Err(format!("its format is version {}, this program reads {FORMAT}", header.turnstone_truth));
+        }
+        if header.checksum != crc32_text(rest.as_bytes()) {
             return Err("its checksum does not fit its contents: it is damaged or was changed".into());
         }
         let expected = Self::new(game);
+        header.checksum.clone_from(&expected.header.checksum);
         if header != expected.header {
             let TruthHeader { game, version, params, .. } = header;
             return Err(format!("it is for {game} version {version} ({params}), not for this game"));
@@ -122,7 +125,7 @@ impl TruthSet {
             let actions: Vec<String> = actions.iter().map(|(action, value)| format!("{action}={value}")).collect();
             writeln!(text, "{position} ; {value} ; {}", actions.join(" ")).expect("strings can be written to");
         }
-        let header = TruthHeader { checksum: Some(crc32_text(text.as_bytes())), ..self.header.clone() };
+        let header = TruthHeader { checksum: crc32_text(text.as_bytes()), ..self.header.clone() };
         serde_json::to_string(&header).expect("a header of plain fields can be written") + "\n" + &text
     }
 }
@@ -146,7 +149,7 @@ mod tests {
     use turnstone_env::Erased;
     use turnstone_env::games::Mancala;
 
-    /// Every flipped bit is noticed, except in files of earlier versions, which have no checksum.
+    /// Every flipped bit is noticed.
     #[test]
     fn no_flipped_bit_is_passed_over() {
         let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
@@ -163,10 +166,6 @@ mod tests {
                 assert!(read.is_err() || read.as_ref() == Ok(&set) && damaged.lines().nth(1) == text.lines().nth(1));
             }
         }
-        let (header, rest) = text.split_once('\n').expect("a header");
-        let old = serde_json::to_string(&set.header).expect("plain fields") + "\n" + rest;
-        assert!(header.contains("checksum") && !old.contains("checksum"));
-        assert_eq!(TruthSet::parse(&old, &game), Ok(set));
     }
 
     #[test]
@@ -180,13 +179,18 @@ mod tests {
         });
         let text = set.to_text();
         assert_eq!(TruthSet::parse(&text, &game).as_ref(), Ok(&set));
-        // Without its checksum, so that other faults show.
-        let positions = text.split_once('\n').expect("a header").1;
-        let text = serde_json::to_string(&set.header).expect("plain fields") + "\n" + positions;
-        let fault = |text: &str| TruthSet::parse(text, &game).expect_err("a fault");
-        assert!(fault("").contains("no header"));
-        assert!(fault(&text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not for this game"));
-        assert!(fault(&text.replace(" ; 1 ;", " ; 2 ;")).contains("line 2"));
-        assert!(fault(&text.replace("B2=-1", "B2")).contains("line 2"));
+        let checksum = crc32_text(text.split_once('\n').expect("a header").1.as_bytes());
+        // With the checksum of the changed text, so that other faults show.
+        let fault = |text: String| {
+            let (header, rest) = text.split_once('\n').unwrap_or_default();
+            let header = header.replace(&checksum, &crc32_text(rest.as_bytes()));
+            TruthSet::parse(&format!("{header}\n{rest}"), &game).expect_err("a fault")
+        };
+        assert!(fault(String::new()).contains("no header"));
+        assert!(fault(text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not for this game"));
+        let version = fault(text.replace("\"turnstone_truth\":1", "\"turnstone_truth\":2"));
+        assert_eq!(version, "its format is version 2, this program reads 1");
+        assert!(fault(text.replace(" ; 1 ;", " ; 2 ;")).contains("line 2"));
+        assert!(fault(text.replace("B2=-1", "B2")).contains("line 2"));
     }
 }

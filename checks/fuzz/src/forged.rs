@@ -49,7 +49,7 @@ pub(crate) fn states(data: &[u8]) -> bool {
     let folder = files::run_folder();
     let text = String::from_utf8_lossy(data);
     STATE.with(|state| save_state(&folder.state(), state, &text)).expect("any text can be written");
-    let Ok((state, standing, _)) = folder.load_state() else { return false };
+    let Ok((state, standing)) = folder.load_state() else { return false };
     if standing.iteration < 1000 {
         let (window, faults) = folder.load_window(&standing, files::game());
         assert!(window.is_empty() && faults.len() <= 1000);

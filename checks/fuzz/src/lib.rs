@@ -10,6 +10,8 @@ mod forged;
 mod pyro;
 mod sessions;
 mod cluster;
+#[path = "../../../models/tests/common/resealed.rs"]
+mod resealed;
 pub mod mutation;
 
 /// A kind of input.

@@ -100,12 +100,12 @@ pub(crate) fn example_agent_specs() -> Vec<Vec<u8>> {
         "random",
         "human",
         "minimax:depth=6",
-        "alphabeta:depth=20,nodes=5,time=1500ms,total=60s,hash=0,heuristic=win_loss",
+        "alphabeta:depth=20,nodes=5,time=1500ms,hash=0,heuristic=win_loss",
         "bestfirst:nodes=1000",
         "mcts:time=50ms",
-        "az:runs/a,sims=16,search=puct,c_puct=2,fpu=0.2,proof_nodes=9,draw=-0.1,precision=i8",
+        "az:runs/a,sims=16,method=puct,c_puct=2,fpu_reduction=0.2,proof_nodes=9,draw=-0.1,precision=i8",
         "az:pretrained,sims=100,considered=8,c_visit=50,c_scale=1",
-        "exact:tables,error=0.05,depth=6",
+        "exact:tables,error=0.05",
         "engine:nodes=100,patience=3s:./engine --flag \"a b\"",
     ]
     .iter()
@@ -177,11 +177,11 @@ pub(crate) fn example_metrics() -> Vec<Vec<u8>> {
     let seat = r#"{"wins":1,"draws":0,"losses":0}"#;
     let line = |iteration: u64| {
         format!(
-            r#"{{"iteration":{iteration},"step":12,"games":24,"positions":300,"window":300,"game_length":12.5,"outcome_shares":[0.5,0.1,0.4],"losses":{{"total":1.5,"policy":null}},"arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"timing":{{"self_play_seconds":1.5,"learn_seconds":0.5,"seconds":2.5}}}}"#
+            r#"{{"iteration":{iteration},"step":12,"games":24,"positions":300,"window":300,"game_length":12.5,"outcome_shares":[0.5,0.1,0.4],"losses":{{"policy_loss":0.75,"value_loss":0.5,"total_loss":1.25,"policy_divergence":0.25,"policy_entropy":0.8,"gradient_norm":0.7}},"arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"timing":{{"self_play_seconds":1.5,"learn_seconds":0.5,"both_seconds":0.0,"match_seconds":0.25,"file_seconds":0.125,"seconds":2.5}}}}"#
         )
     };
     let sealed: String = (1..4).map(|iteration| seal_line(&line(iteration)) + "\n").collect();
-    vec![(line(1) + "\n" + &line(2) + "\n").into_bytes(), sealed.into_bytes()]
+    vec![sealed.into_bytes()]
 }
 
 /// Lines are as long as allowed at most, and together as long as the input.

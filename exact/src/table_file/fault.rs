@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::FORMAT;
+
 /// A table file cannot be used. The message is one line and names the remedy.
 #[derive(Debug, Error)]
 #[error("{}: {fault}; {} it with `turnstone solve {game}`", path.display(), fault.remedy())]
@@ -26,6 +28,9 @@ pub enum TableFault {
     /// It is no table, or a table in a layout that this program does not know.
     #[error("{0}")]
     Format(&'static str),
+    /// Its format has another version.
+    #[error("its format is version {0}, this program reads {FORMAT}")]
+    Version(u32),
     /// Its length differs from the one in its header.
     #[error("it has {found} bytes instead of {expected}")]
     Length {

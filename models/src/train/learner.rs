@@ -1,7 +1,5 @@
 //! The learner: gradients of a batch, AdamW and an average of the weights.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::adamw::{self, Rule};
@@ -16,9 +14,8 @@ use crate::shape::Shape;
 use crate::weights::Weights;
 
 /// Measurements of one step, taken before it changed the weights. Losses are means over the batch; cross-entropies and
-/// entropies are in nats. In a report that was read from a file without them they are NaN.
+/// entropies are in nats.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "BTreeMap<String, Option<f64>>")]
 pub struct StepReport {
     /// Cross-entropy of the masked policy against its target.
     pub policy_loss: f64,
@@ -32,20 +29,6 @@ pub struct StepReport {
     pub policy_entropy: f64,
     /// Norm of the gradient over all parameters, before clipping.
     pub gradient_norm: f64,
-}
-
-impl From<BTreeMap<String, Option<f64>>> for StepReport {
-    fn from(read: BTreeMap<String, Option<f64>>) -> Self {
-        let field = |name: &str| read.get(name).copied().flatten().unwrap_or(f64::NAN);
-        Self {
-            policy_loss: field("policy_loss"),
-            value_loss: field("value_loss"),
-            total_loss: field("total_loss"),
-            policy_divergence: field("policy_divergence"),
-            policy_entropy: field("policy_entropy"),
-            gradient_norm: field("gradient_norm"),
-        }
-    }
 }
 
 impl StepReport {

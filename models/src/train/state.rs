@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::kinds::NetworkConfig;
 use crate::shape::Shape;
-use crate::tensor_file::{self, CheckpointError, Contents, Fault, Integrity, json, take, take_json};
+use crate::tensor_file::{self, CheckpointError, Contents, Fault, json, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
 /// Maximum number of steps, which no training reaches: at 1,000 steps a second it takes 35 years.
@@ -66,8 +66,6 @@ pub enum StateError {
 const KIND: &str = "learner";
 const NETWORK: &str = "turnstone.network";
 const SHAPE: &str = "turnstone.shape";
-/// What version 0.1.0 wrote if weights and moments had a layer of auxiliary targets, which do not exist any more.
-const AUXILIARY: &str = "turnstone.auxiliary";
 const STEPS: &str = "turnstone.steps";
 const EXTRA: &str = "turnstone.extra";
 /// Prefixes of the groups of tensors, as in `moment1/policy.bias`.
@@ -101,19 +99,16 @@ pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), 
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
-/// Reads a file of [`save_state`]: the state, the text of the caller, and whether a checksum confirmed them.
+/// Reads a file of [`save_state`]: the state and the text of the caller.
 ///
 /// # Errors
 /// The file cannot be read or is not a valid state. The message is one line with the file and its first fault.
-pub fn load_state(path: &Path) -> Result<(LearnerState, String, Integrity), CheckpointError> {
+pub fn load_state(path: &Path) -> Result<(LearnerState, String), CheckpointError> {
     tensor_file::read(path, KIND, parse)
 }
 
-fn parse(contents: Contents) -> Result<(LearnerState, String, Integrity), Fault> {
-    let Contents { mut metadata, tensors, integrity } = contents;
-    if metadata.contains_key(AUXILIARY) {
-        return Err(Fault::AuxiliaryTargets);
-    }
+fn parse(contents: Contents) -> Result<(LearnerState, String), Fault> {
+    let Contents { mut metadata, tensors } = contents;
     let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
     let steps = take_json(&mut metadata, STEPS)?;
@@ -131,5 +126,5 @@ fn parse(contents: Contents) -> Result<(LearnerState, String, Integrity), Fault>
     let state = LearnerState { shape, network, steps, weights, moment1, moment2, average };
     // A checksum shows damage, not forgery.
     state.check_progress().map_err(|error| Fault::Forged(error.to_string()))?;
-    Ok((state, extra, integrity))
+    Ok((state, extra))
 }

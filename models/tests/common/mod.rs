@@ -1,4 +1,8 @@
-//! The shapes of the games.
+//! The shapes of the games, and files with other contents.
+
+mod resealed;
+
+pub(crate) use resealed::resealed;
 
 use turnstone_env::Spec;
 use turnstone_models::{BoardShape, Shape};

@@ -11,7 +11,6 @@ pub(super) mod tests;
 use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, Zeroable};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use turnstone_base::files::read_bounded;
@@ -113,9 +112,6 @@ struct Header {
     features: usize,
     positions: usize,
     policy_entries: usize,
-    /// Positions from which later games could start; written by version 0.1.0.
-    #[serde(default, rename = "archive", skip_serializing)]
-    _archive: IgnoredAny,
 }
 
 /// Identity of a shard's game, as stored in the header.
@@ -222,7 +218,6 @@ impl Shard {
             features: self.features_per_position,
             positions: self.len(),
             policy_entries: self.policy_indices.len(),
-            _archive: IgnoredAny,
         })
         .expect("a header of plain fields can be written");
         let mut bytes = MAGIC.to_vec();

@@ -3,8 +3,6 @@
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-use super::keys::name_today;
-
 /// A key of the configuration and its new value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Override {
@@ -31,8 +29,7 @@ impl FromStr for Override {
             return Err(format!("{value} is beyond the integers of a config, from {} to {}", i64::MIN, i64::MAX));
         }
         let value = as_toml.unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-        let key = section.as_deref().map_or(key, |section| name_today(section, key)).to_owned();
-        Ok(Self { section, key, value })
+        Ok(Self { section, key: key.to_owned(), value })
     }
 }
 

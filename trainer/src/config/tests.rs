@@ -102,68 +102,6 @@ fn the_page_has_every_key_with_its_default() {
     }
 }
 
-/// Version 0.1.0 wrote all keys into the config of a run.
-#[test]
-fn keys_of_earlier_versions_are_understood_or_refused_by_name() {
-    let games = turnstone_env::games::built_in();
-    let plain = parse("[game]\nname = \"mancala\"").expect("valid");
-    let read = |section: &str, key: &str, value: &str| {
-        let text = format!("[game]\nname = \"mancala\"\n[{section}]\n{key} = {value}");
-        let set = plain.with(&[format!("{section}.{key}={value}").parse().expect("an override")], &games);
-        assert_eq!(parse(&text), set, "{text}");
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("writable");
-        assert_eq!(Config::read(file.path(), &games).is_ok(), set.is_ok());
-        assert!(Config::read_past(file.path(), &games).is_ok(), "a report of the run");
-        set
-    };
-    let why = |key: &str| match key {
-        "archived_starts" => "games from archived positions brought no gain",
-        "full_search_share" => "playout-cap randomisation cost strength",
-        "fast_simulations" => "search.simulations is for all moves",
-        "backend" => "burn trains every network",
-        "value_weight" => "policy and value have the same weight",
-        "margin_weight" | "plies_left_weight" => "auxiliary targets brought no gain",
-        other => panic!("{other} needs a line of its own here"),
-    };
-    let retired: Vec<String> = keys::RETIRED.iter().map(|(section, key, _)| format!("{section}.{key}")).collect();
-    let expected = "self_play.archived_starts|self_play.full_search_share|self_play.fast_simulations|learn.backend|\
-        learn.value_weight|learn.margin_weight|learn.plies_left_weight|arena.search";
-    assert_eq!(retired.join("|"), expected, "a retired key stays readable");
-    for (section, key, fate) in &keys::RETIRED {
-        match fate {
-            keys::Fate::Removed { without_effect, .. } => {
-                for value in *without_effect {
-                    assert_eq!(read(section, key, value), Ok(plain.clone()), "{key}");
-                }
-                let expected = format!(
-                    "{section}.{key} is 0.25, but was removed after version 0.1.0, as {}: leave it out",
-                    why(key)
-                );
-                assert_eq!(read(section, key, "0.25"), Err(expected));
-            }
-            keys::Fate::Renamed(today) => {
-                assert_eq!((*section, *key, *today), ("arena", "search", "method"));
-                let renamed = read(section, key, "\"puct\"").expect("valid");
-                assert_eq!(Ok(renamed), read(section, today, "\"puct\""));
-            }
-        }
-    }
-    let note = |text: &str| keys::take_retired(&mut text.parse().expect("TOML")).note();
-    assert_eq!(
-        note("learn.value_weight = 1.0\narena.search = \"gumbel\""),
-        Ok(Some("arena.search is arena.method now; removed since, without effect: learn.value_weight".to_owned()))
-    );
-    assert_eq!(note("learn.batch = 3"), Ok(None));
-    assert_eq!(
-        note("arena = { search = \"puct\", method = \"gumbel\" }"),
-        Err("arena.search is arena.method now: leave one of them out".to_owned())
-    );
-    assert!(plain.is_that_of("game.name = \"mancala\"\nlearn.value_weight = 1".parse().expect("TOML")));
-    assert!(!plain.is_that_of("game.name = \"mancala\"\nlearn.value_weight = 2".parse().expect("TOML")));
-    assert!(!plain.is_that_of("game.name = \"mancala\"\nlearn.batch = 2".parse().expect("TOML")));
-}
-
 #[test]
 fn every_kind_of_network_has_defaults() {
     for kind in ["residual_mlp", "residual_graph", "residual_conv"] {
@@ -232,10 +170,6 @@ fn faults_name_the_key() {
     assert_eq!(
         with("[net]\nkind = \"conv\"\nlayers = 3"),
         format!("line 4: net.kind: there is no kind of network `conv`; {kinds}")
-    );
-    assert_eq!(
-        with("[net]\nkind = \"mixer\"\nhidden = 8"),
-        format!("line 4: net.kind: `mixer` was removed after version 0.1.0, as it learned too slowly; {kinds}")
     );
     assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));

@@ -37,7 +37,7 @@ impl LiveRun {
     pub fn read(folder: &RunFolder, games: &Games) -> Result<Self> {
         let path = folder.config();
         let text = read_text(&path, LONGEST_CONFIG).with_context(|| path.display().to_string())?;
-        let config = Config::read_past(&path, games)?;
+        let config = Config::read(&path, games)?;
         let path = folder.path().to_owned();
         Ok(Self { config, text, folder: path, history: history::read(&folder.metrics())? })
     }

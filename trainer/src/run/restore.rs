@@ -1,13 +1,11 @@
 //! What a resumed run restores and reports: its checkpoints, and what has changed since it was last trained.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use super::Run;
 use super::setup::Setup;
 use crate::config::Config;
-use turnstone_agents::{LoadedNetwork, load_network};
+use turnstone_agents::load_network;
 use turnstone_models::ComputeDevice;
 
 /// The devices of self-play and learning; empty if both are the processor.
@@ -30,7 +28,6 @@ impl Run<'_> {
         if let Err(fault) = &latest {
             reporter.warning(&format!("{fault}; written anew from the run's state"));
         }
-        self.note_unverified(&folder.latest(), latest.as_ref().ok());
         if !latest.is_ok_and(|network| network.info.step == step) {
             let info = self.checkpoint_info(step);
             turnstone_models::save(&folder.latest(), &info, self.learner.averaged())?;
@@ -63,13 +60,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn note_unverified(&self, path: &Path, network: Option<&LoadedNetwork>) {
-        if network.is_some_and(LoadedNetwork::is_unverified) {
-            let line = format!("{}: no checksum, since an earlier version wrote it", path.display());
-            self.setup.reporter.line(&line);
-        }
-    }
-
     /// Restores the best checkpoint. It is written after the state that refers to it, so it may be missing.
     fn restore_best(&mut self) -> Result<()> {
         let Setup { game, folder, reporter, .. } = self.setup;
@@ -77,11 +67,8 @@ impl Run<'_> {
             return Ok(());
         }
         let best = load_network(&folder.best(), game);
-        self.note_unverified(&folder.best(), best.as_ref().ok());
-        // States written by earlier versions do not contain the step.
-        let step = self.standing.best_step.or(best.as_ref().ok().map(|best| best.info.step)).unwrap_or(0);
+        let step = self.standing.best_step.unwrap_or(0);
         if best.as_ref().is_ok_and(|best| best.info.step == step) {
-            self.standing.best_step = Some(step);
             return Ok(());
         }
         if step == self.learner.steps() {

@@ -9,7 +9,7 @@ use super::setup::Setup;
 use crate::learn::steps_due;
 use crate::run_folder::Standing;
 use turnstone_agents::shape;
-use turnstone_models::{Integrity, Learner, LearnerState};
+use turnstone_models::{Learner, LearnerState};
 use turnstone_selfplay::replay::{Shard, Window};
 
 /// What to do about damaged shards of the replay window when a run is resumed.
@@ -34,15 +34,11 @@ impl DamagedShards {
 
 /// The learner and the run's standing as of the last finished iteration.
 pub(super) fn learner_and_standing(setup: &Setup<'_>) -> Result<(Learner, Standing)> {
-    let (state, standing, integrity) = setup.folder.load_state().map_err(|error| {
+    let (state, standing) = setup.folder.load_state().map_err(|error| {
         anyhow::anyhow!(
             "{error:#}; without its state the run cannot continue (checkpoints still play; --overwrite starts anew)"
         )
     })?;
-    if integrity == Integrity::Unverified {
-        let path = setup.folder.state();
-        setup.reporter.line(&format!("{}: no checksum, since an earlier version wrote it", path.display()));
-    }
     Ok((restored(setup, state, &standing)?, standing))
 }
 

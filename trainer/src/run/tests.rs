@@ -103,7 +103,7 @@ fn a_run_learns_from_its_window() {
         }
     }
     assert!(dropped > 60, "the window is smaller than the {positions} positions: {dropped} dropped");
-    let (state, standing, _) = folder.load_state().expect("a state");
+    let (state, standing) = folder.load_state().expect("a state");
     assert_eq!((standing.iteration, standing.positions), (5, positions));
     assert_eq!(&state, learner.state());
 }
@@ -131,7 +131,7 @@ fn a_run_begins_with_the_network_of_its_config() {
     assert!(fault(&config).starts_with("the network that run.from names is missing: "), "{}", fault(&config));
     folder.save_beginning(beginning.bytes()).expect("written");
     start(&config).expect("it starts");
-    let (state, _, _) = folder.load_state().expect("a state");
+    let (state, _) = folder.load_state().expect("a state");
     assert_eq!((state.steps, &state.weights, &state.average), (0, &weights, &weights));
     assert_eq!((&state.moment1, &state.moment2), (&weights.zeros_like(), &weights.zeros_like()));
     config.run.from = "0123abcd".to_owned();

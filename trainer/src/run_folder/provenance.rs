@@ -122,11 +122,10 @@ impl RunFolder {
     }
 }
 
-/// Parses a line. Those of earlier versions have no checksum.
+/// Parses a line.
 fn read(line: &[u8]) -> Result<Provenance> {
     let line = std::str::from_utf8(line).context("it is not UTF-8")?;
-    let object = unseal_line(line)?;
-    Ok(serde_json::from_str(object.as_deref().unwrap_or(line))?)
+    Ok(serde_json::from_str(&unseal_line(line)?)?)
 }
 
 #[cfg(test)]
@@ -162,7 +161,7 @@ mod tests {
         assert_eq!((lines().len(), lines()[1].iteration), (2, 7));
         let older = r#"{"iteration": 8, "program": "turnstone 0.0.9", "config": "2082cc5b"}"#;
         fs::write(folder.config(), "seed = 1\n").expect("writable");
-        fs::write(folder.provenance(), format!("{older}\n")).expect("writable");
+        fs::write(folder.provenance(), seal_line(older) + "\n").expect("writable");
         let last = record(9).expect("another program");
         assert_eq!((last.iteration, last.program.as_str()), (8, "turnstone 0.0.9"));
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);

@@ -18,7 +18,6 @@ pub struct Standing {
     /// Score of the best checkpoint: on the ladder if the config uses it, else the mean over the opponents.
     pub best_score: Option<f64>,
     /// Learner step of the best checkpoint.
-    #[serde(default)]
     pub best_step: Option<u64>,
     /// Iterations that were left out of the window because their shards were damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use turnstone_agents::{AgentSpec, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use self::position::find;
 use crate::analysis::analyse;
-use crate::args::{OptionalGameArgs, Place, PositionArgs, load_agent, thread_count};
+use crate::args::{OptionalGameArgs, Place, PositionArgs, thread_count};
 use crate::output::Output;
 
 #[derive(Args, Debug)]
@@ -72,7 +72,7 @@ impl Analyse {
     fn answer(&self, Place { game, state, .. }: &Place) -> Result<()> {
         let game: &dyn PlayableGame = &**game;
         let threads = self.threads.unwrap_or_else(cores);
-        let agent = load_agent(&self.agent, game)?;
+        let agent = Agent::load(&self.agent, game)?;
         let output = Output::new(io::stdout());
         if !self.position.is_given() {
             return analyse(game, &agent, threads, io::stdin().lock(), &output);

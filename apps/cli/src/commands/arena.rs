@@ -16,7 +16,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 
 use self::contest::Contest;
 use self::options::OptionArgs;
-use crate::args::{GameArgs, load_agent, thread_count};
+use crate::args::{GameArgs, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
@@ -87,7 +87,7 @@ impl Arena {
     fn play(&self, game: &dyn TrainableGame, contest: &Contest, cluster: Option<Named<'_>>) -> Result<ExitCode> {
         let reporter = Reporter::new(false);
         let ladder = self.rungs(game, &contest.agents, &reporter)?;
-        let mut agents = contest.agents.iter().map(|spec| load_agent(spec, game)).collect::<Result<Vec<_>, _>>()?;
+        let mut agents = contest.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;
         // A file's options are for its own matches, not for the ladder's.
         let (scale, options) = match &ladder {
             Some(ladder) => (RatingScale::Ladder(ladder), &self.options.0),

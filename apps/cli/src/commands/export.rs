@@ -8,7 +8,6 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use turnstone_selfplay::Games;
 
-use crate::args::note_unverified;
 use crate::export::{Existing, Exported, export_onnx, export_page};
 use turnstone_agents::{LoadedNetwork, PRETRAINED, game_params};
 use turnstone_env::Params;
@@ -80,7 +79,6 @@ impl Export {
         if let Some(game) = self.game.as_ref().filter(|game| *game != found) {
             bail!("{}: the checkpoint is for the game `{found}`, not `{game}`", named());
         }
-        note_unverified(&self.checkpoint, &network);
         let game = games.make(found, &game_params(&network.info)).with_context(named)?;
         let existing = if self.overwrite { Existing::Replace } else { Existing::Keep };
         let network = network.checked(&self.checkpoint, &*game)?;

@@ -12,10 +12,10 @@ use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
 
-use crate::args::{GameArgs, load_agent};
+use crate::args::GameArgs;
 use crate::cluster::{Cluster, ClusterArgs, Named, Work};
 use crate::signals::stop_on_signals;
-use turnstone_agents::{AgentSpec, Effort, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, grade_remotely, known, sample};
 use turnstone_env::AnyState;
 
@@ -80,7 +80,7 @@ impl Grade {
     fn grade(&self, game: &dyn TrainableGame, cluster: Option<Named<'_>>) -> Result<ExitCode> {
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
-        let agent = self.agent.as_ref().map(|spec| load_agent(spec, game)).transpose()?;
+        let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;
         let set = self.truth_set(game, &reporter, stop)?;
         if let Some(path) = &self.save {
             atomic_write(path, set.to_text().as_bytes()).with_context(|| path.display().to_string())?;
@@ -126,7 +126,7 @@ impl Grade {
             let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
                 bail!("{} has no exact values with these parameters", game.name());
             };
-            let sampler = load_agent(&self.sampler, game)?;
+            let sampler = Agent::load(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
             let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
             let keepers = self.keepers.map(usize::from).or(self.critical.then_some(usize::MAX));

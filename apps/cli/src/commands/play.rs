@@ -17,8 +17,8 @@ use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
-use crate::args::{Place, PlaceArgs, load_agent};
-use turnstone_agents::{AgentSpec, PlayableGame, Player, levels};
+use crate::args::{Place, PlaceArgs};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, levels};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -84,7 +84,7 @@ impl Play {
             // A level's strength was measured with one.
             let is_level = matches!(spec, AgentSpec::Level(_));
             let threads = if is_for_a_person && !is_level { cores() } else { 1 };
-            return Ok(Some(load_agent(spec, game)?.player_with(game, threads)?));
+            return Ok(Some(Agent::load(spec, game)?.player_with(game, threads)?));
         }
         if self.json {
             bail!("a person cannot play with --json: give --p1 and --p2 other agents");

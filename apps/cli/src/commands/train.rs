@@ -272,7 +272,7 @@ impl Train {
         let changed = config.continued_with(&self.set, games).map_err(anyhow::Error::msg).context("--set")?;
         confirm_matches(&*changed.game(games).map_err(anyhow::Error::msg)?, &changed)?;
         // A state that cannot be read is refused when the run is restored.
-        let finished = folder.load_state().map_or(0, |(_, standing, _)| standing.iteration);
+        let finished = folder.load_state().map_or(0, |(_, standing)| standing.iteration);
         let iterations = changed.run.iterations;
         ensure!(iterations >= finished, "--set: run.iterations is {iterations}, but {finished} are finished already");
         if changed != *config {

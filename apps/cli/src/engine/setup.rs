@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use turnstone_agents::{Agent, AgentSpec, MOST_THREADS, PlayableGame, Player};
 use turnstone_selfplay::{Games, TrainableGame};
 
-use crate::args::{checkpoint_game, load_agent};
+use crate::args::checkpoint_game;
 
 /// The engine's options, always valid together.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Setup {
         match &self.agent {
             AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
             AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),
-            agent => Ok(load_agent(agent, game)?),
+            agent => Ok(Agent::load(agent, game)?),
         }
     }
 }

@@ -95,7 +95,7 @@ fn what_an_interruption_leaves_is_removed() {
 #[test]
 fn forged_standings_are_refused() {
     let place = Place::new();
-    let (state, standing, _) =
+    let (state, standing) =
         turnstone_models::load_state(&place.run.join("state.safetensors")).expect("the run has a state");
     let standing: serde_json::Value = serde_json::from_str(&standing).expect("JSON");
     for (key, value) in [
@@ -126,7 +126,7 @@ fn forged_standings_are_refused() {
 fn forged_learners_are_refused() {
     use turnstone_models::{LearnerState, Weights};
     let place = Place::new();
-    let (sound, standing, _) =
+    let (sound, standing) =
         turnstone_models::load_state(&place.run.join("state.safetensors")).expect("the run has a state");
     let with = |weights: &Weights, tensors: usize, number: f32| {
         let (layout, mut named) = (sound.network.layout(&sound.shape).expect("valid"), weights.tensors().to_vec());

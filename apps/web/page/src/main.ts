@@ -403,7 +403,7 @@ class App {
     const best = this.trained[0];
     element('analyst').textContent = best?.label ?? t.look.playouts;
     return best
-      ? { spec: `${TRAINED},sims=${ANALYSIS},search=puct`, network: best.url }
+      ? { spec: `${TRAINED},sims=${ANALYSIS},method=puct`, network: best.url }
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
   }
 

@@ -83,19 +83,3 @@ fn positions_keep_their_policy_and_end() {
     assert_eq!((position.result, position.margin, position.plies_left), (-1, -3, 2));
     assert_eq!(position.mover, Side::First);
 }
-
-/// Version 0.1.0 could write positions into the header from which later games started.
-#[test]
-fn shards_with_archived_positions_are_read() {
-    let (shard, plain) = (example(1, 4), example(1, 4).to_bytes(&id()));
-    let length = u32::from_le_bytes(*plain[12..].first_chunk().expect("a length")) as usize;
-    let header = std::str::from_utf8(&plain[PREFIX..PREFIX + length]).expect("JSON");
-    let header =
-        header.replace("\"policy_entries\"", "\"archive\":[{\"ply\":2,\"position\":\"a b\"}],\"policy_entries\"");
-    let mut bytes = plain[..12].to_vec();
-    bytes.extend((header.len() as u32).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(&plain[PREFIX + length..plain.len() - 4]);
-    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-    assert_eq!(parse(&bytes, &id()), Ok(shard));
-}

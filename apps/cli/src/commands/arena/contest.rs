@@ -78,7 +78,7 @@ impl Contest {
 
     /// The contest of a run's config: the run's newest checkpoint against the opponents of its matches.
     fn of_run(path: &Path, games: &Games) -> Result<Self> {
-        let config = Config::read_past(path, games)?;
+        let config = Config::read(path, games)?;
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
         let name = path.file_stem().unwrap_or(path.as_os_str());
