@@ -101,8 +101,7 @@ impl Agent {
             _ if self.spec.threads().is_several() => AtOnce::Players(1),
             AgentSpec::Random | AgentSpec::Exact(_) => AtOnce::Shared,
             AgentSpec::Classical(spec) => match spec.method {
-                ClassicalMethod::Deepening { time: Some(_), .. }
-                | ClassicalMethod::Deepening { total: Some(_), .. } => AtOnce::Players(1),
+                ClassicalMethod::Deepening { time: Some(_), .. } => AtOnce::Players(1),
                 _ => {
                     AtOnce::Players(LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize))
                 }

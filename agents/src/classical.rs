@@ -61,8 +61,6 @@ pub enum ClassicalMethod {
         nodes: Option<u32>,
         /// Time per move.
         time: Option<Duration>,
-        /// Time for all moves of a game.
-        total: Option<Duration>,
         /// Size of the transposition table in MiB; 0 disables it.
         table: u32,
     },
@@ -110,12 +108,12 @@ impl ClassicalSpec {
     fn parse_alphabeta(options: &mut Options) -> Result<ClassicalMethod, String> {
         let depth = options.number("depth", 1..=MAX_DEPTH)?;
         let nodes = options.number("nodes", 1..=u32::MAX)?;
-        let (time, total) = (options.time("time")?, options.time("total")?);
+        let time = options.time("time")?;
         let table = options.number("hash", 0..=LARGEST_TABLE)?;
-        if nodes.is_none() && time.is_none() && total.is_none() {
+        if nodes.is_none() && time.is_none() {
             return Ok(ClassicalMethod::FixedDepth { depth: depth.unwrap_or(6), table: table.unwrap_or(0) });
         }
-        Ok(ClassicalMethod::Deepening { depth, nodes, time, total, table: table.unwrap_or(TABLE) })
+        Ok(ClassicalMethod::Deepening { depth, nodes, time, table: table.unwrap_or(TABLE) })
     }
 }
 
@@ -136,11 +134,10 @@ impl fmt::Display for ClassicalSpec {
                 options.push(("hash", (*table != 0).then(|| table.to_string())));
                 "alphabeta"
             }
-            ClassicalMethod::Deepening { depth, nodes, time, total, table } => {
+            ClassicalMethod::Deepening { depth, nodes, time, table } => {
                 options.push(("depth", depth.map(|depth| depth.to_string())));
                 options.push(("nodes", nodes.map(|nodes| nodes.to_string())));
                 options.push(("time", time.map(time_text)));
-                options.push(("total", total.map(time_text)));
                 options.push(("hash", (*table != TABLE).then(|| table.to_string())));
                 "alphabeta"
             }

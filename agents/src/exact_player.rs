@@ -18,6 +18,9 @@ use crate::playable::{Effort, Playable};
 use crate::player::{Player, PlayerFault};
 use crate::request::{Score, SearchInfo, SearchRequest};
 
+/// Depth in plies of the alpha-beta search where exact values do not decide.
+const DEPTH: u32 = 4;
+
 /// Checks that the tables of a spec are a folder.
 pub(crate) fn check(spec: &impl Display, tables: &Path) -> Result<(), AgentError> {
     if tables.is_file() {
@@ -64,7 +67,6 @@ pub(crate) struct Exact<G: Game> {
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     error: Rate,
-    depth: u32,
     legal: ActionList,
 }
 
@@ -79,7 +81,6 @@ impl<G: Game> Exact<G> {
             truth: values::<K>(spec, &spec.tables, game, limits)?,
             beyond,
             error: spec.error,
-            depth: spec.depth,
             legal,
         })
     }
@@ -120,7 +121,7 @@ impl<G: Game> Exact<G> {
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
         match optimal {
             Some(optimal) if !self.is_lost_blindly(state) => any(&optimal, rng),
-            _ => self.beyond.search(state, self.depth).action.expect("a running game has a best action"),
+            _ => self.beyond.search(state, DEPTH).action.expect("a running game has a best action"),
         }
     }
 

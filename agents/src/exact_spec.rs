@@ -5,12 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use turnstone_base::times::time_text;
-use turnstone_search::classic::MAX_DEPTH;
 
 use crate::options::Options;
-
-/// Default depth in plies of the alpha-beta search where exact values do not decide.
-const DEPTH: u32 = 4;
 
 /// Default folder of the tables.
 const TABLES: &str = "tables";
@@ -22,8 +18,6 @@ pub struct ExactSpec {
     pub tables: PathBuf,
     /// Rate of moves that lose value.
     pub error: Rate,
-    /// Depth in plies of the alpha-beta search in positions that are not covered, or lost without a known distance.
-    pub depth: u32,
     /// Maximum number of nodes of a search for an exact value.
     pub nodes: Option<u32>,
     /// Maximum time of a search for an exact value.
@@ -57,9 +51,8 @@ impl ExactSpec {
                 Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?
             }
         };
-        let depth = options.number("depth", 1..=MAX_DEPTH)?.unwrap_or(DEPTH);
         let (nodes, time) = (options.number("nodes", 0..=u32::MAX)?, options.time("time")?);
-        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, depth, nodes, time })
+        Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, nodes, time })
     }
 }
 
@@ -67,10 +60,9 @@ impl fmt::Display for ExactSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
         let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
-        let depth = (self.depth != DEPTH).then(|| format!("depth={}", self.depth));
         let nodes = self.nodes.map(|nodes| format!("nodes={nodes}"));
         let time = self.time.map(|time| format!("time={}", time_text(time)));
-        let options: Vec<String> = [tables, error, depth, nodes, time].into_iter().flatten().collect();
+        let options: Vec<String> = [tables, error, nodes, time].into_iter().flatten().collect();
         write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
     }
 }

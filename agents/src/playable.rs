@@ -80,7 +80,7 @@ pub trait Playable: 'static {
 pub enum Effort {
     /// All positions that a search of some seconds covers.
     Full,
-    /// For play and for the adjudication of decided games. Searches are short, so fewer positions are covered, and whether
+    /// For play and reviews. Searches are short, so fewer positions are covered, and whether
     /// one is covered does not depend on earlier queries. A query takes milliseconds, except where the whole game is
     /// covered: there the first queries may take up to half a minute.
     Quick,

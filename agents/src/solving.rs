@@ -24,8 +24,6 @@ pub struct SolveOptions<'a> {
     pub tables_only: bool,
     /// Number of threads.
     pub threads: usize,
-    /// Whether tables that exist are built again.
-    pub overwrite: bool,
     /// Maximum number of positions of a game that is solved by enumeration.
     pub most_positions: usize,
 }

@@ -191,7 +191,7 @@ fn row(game: &dyn PlayableGame, who: &str, share: Option<f64>, player: &mut Erri
 fn exact(game: &dyn PlayableGame, player: &mut Erring) -> Result<Option<([usize; 2], usize)>> {
     let Some(set) = known(game)? else { return Ok(None) };
     let (mut losses, mut all) = ([0; 2], 0);
-    let critical = set.positions.iter().filter(|position| position.is_critical(usize::MAX)).take(POSITIONS);
+    let critical = set.positions.iter().filter(|position| position.is_critical()).take(POSITIONS);
     for (number, position) in (0..).zip(critical) {
         let state = game.parse_position(&position.text)?;
         let mut rng = stream(number, Purpose::Play, [2, 0]);

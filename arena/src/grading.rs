@@ -171,7 +171,7 @@ fn answer(
         phase: game.phase(state),
         value: sign * position.value,
         reached: sign * reached,
-        critical: position.is_critical(usize::MAX),
+        critical: position.is_critical(),
         prediction,
     })
 }
@@ -198,6 +198,9 @@ fn summarise(answers: &[Answer]) -> Grade {
     }
 }
 
+/// The agent that plays the games that positions are drawn from.
+const SAMPLER: &str = "alphabeta:depth=4";
+
 /// Settings for drawing a truth set.
 #[derive(Clone, Debug)]
 pub struct Sampling {
@@ -205,27 +208,25 @@ pub struct Sampling {
     pub count: usize,
     /// Restricts the positions to this phase of the game.
     pub phase: Option<String>,
-    /// Restricts the positions to critical ones, in which some move gives the value away, with at most this many moves that
-    /// keep it.
-    pub keepers: Option<usize>,
+    /// Restricts the positions to critical ones, in which some move gives the value away.
+    pub critical: bool,
     /// Seed of the games.
     pub seed: u64,
     /// Positions that the games begin with, chosen at random; if there are none, the start of the game.
     pub starts: Vec<AnyState>,
 }
 
-/// Draws positions from games in which both sides play the agent's moves, mixed with uniformly random ones at a rate
+/// Draws positions from games of [`SAMPLER`] against itself, mixed with uniformly random moves at a rate
 /// that varies between games, so that play ranges from strong to weak. A position is taken once, with its counters
 /// reset, and only if exact values cover it and all positions that its actions lead to. Stops early if the games yield
 /// no new positions any more.
 ///
 /// # Errors
-/// The agent cannot play, or fails.
+/// The agent cannot play this game, or fails.
 // long because the loop over games shares the set and the count of barren games
 pub fn sample(
     game: &dyn PlayableGame,
     truth: &dyn DynExactValues,
-    agent: &Agent,
     sampling: &Sampling,
     progress: &dyn Fn(),
     stop: &AtomicBool,
@@ -238,7 +239,7 @@ pub fn sample(
     const TRIES: usize = 16;
     let mut set = TruthSet::new(game);
     let mut seen = std::collections::HashSet::new();
-    let mut player = agent.player(game)?;
+    let mut player = Agent::load(&SAMPLER.parse()?, game)?.player(game)?;
     let mut barren = 0;
     for number in 0.. {
         if set.positions.len() >= sampling.count || barren >= BARREN || stop.load(Ordering::Relaxed) {
@@ -252,10 +253,10 @@ pub fn sample(
         let mut line = mixed_game(game, start, &mut *player, &mut rng)?;
         line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
         let before = set.positions.len();
-        for _ in 0..line.len().min(if sampling.keepers.is_some() { TRIES } else { MOST }) {
+        for _ in 0..line.len().min(if sampling.critical { TRIES } else { MOST }) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
             if set.positions.len() < sampling.count.min(before + MOST) && seen.insert(state.clone()) {
-                let wanted = |position: &TruthPosition| sampling.keepers.is_none_or(|most| position.is_critical(most));
+                let wanted = |position: &TruthPosition| !sampling.critical || position.is_critical();
                 set.positions.extend(valued(game, truth, &state).filter(wanted));
             }
         }
@@ -315,26 +316,23 @@ mod tests {
     fn difficult_positions_are_drawn() {
         let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("a game");
         let truth = game.exact_values(std::path::Path::new(""), Effort::Full).expect("no table").expect("it is small");
-        let agent = Agent::load(&"random".parse().expect("a spec"), &*game).expect("it plays this game");
-        let drawn = |keepers| {
-            let sampling = Sampling { count: 60, phase: None, keepers, seed: 3, starts: vec![] };
-            sample(&*game, &*truth, &agent, &sampling, &|| (), &AtomicBool::new(false)).expect("it plays").positions
+        let drawn = |critical| {
+            let sampling = Sampling { count: 60, phase: None, critical, seed: 3, starts: vec![] };
+            sample(&*game, &*truth, &sampling, &|| (), &AtomicBool::new(false)).expect("it plays").positions
         };
         let losing_moves = |position: &TruthPosition| {
             let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
             let best = position.actions.iter().map(|&(_, value)| sign * value).max().expect("a move");
             (best, position.actions.iter().filter(|&&(_, value)| sign * value < best).count())
         };
-        assert!(drawn(None).iter().any(|position| losing_moves(position).1 == 0));
-        for most in [1, 2] {
-            let positions = drawn(Some(most));
-            assert!(positions.len() > 10, "{}", positions.len());
-            for position in &positions {
-                let (best, losing) = losing_moves(position);
-                let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
-                assert!(losing > 0 && position.actions.len() - losing <= most, "{}", position.text);
-                assert_eq!(best, sign * position.value, "{}", position.text);
-            }
+        assert!(drawn(false).iter().any(|position| losing_moves(position).1 == 0));
+        let positions = drawn(true);
+        assert!(positions.len() > 10, "{}", positions.len());
+        for position in &positions {
+            let (best, losing) = losing_moves(position);
+            let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
+            assert!(losing > 0, "{}", position.text);
+            assert_eq!(best, sign * position.value, "{}", position.text);
         }
     }
 

@@ -255,7 +255,6 @@ mod tests {
             let agents = [[0, 1], [1, 0], [0, 2], [2, 0]];
             let games = (0..400).map(|i| GameRecord {
                 number: i,
-                round: 0,
                 agents: agents[i % 4],
                 opening: i / 4,
                 opening_plies: 0,

@@ -30,8 +30,7 @@ pub use matches::{Match, MatchFolder, MatchResult, RatingScale};
 pub use openings::OpeningSource;
 pub use options::{MATCH_OPTIONS, MatchOption, MatchOptions, OptionValues, Pairings};
 pub use record::{
-    Adjudication, Ending, GameRecord, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentRecord,
-    TournamentSettings,
+    Ending, GameRecord, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentRecord, TournamentSettings,
 };
 pub use remote::{Remote, RemoteAnswer, RemotePositions, RemoteRound, check_portable, is_portable};
 pub use result::{BySeat, Tally};

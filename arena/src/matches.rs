@@ -82,14 +82,14 @@ impl<'a> Match<'a> {
                 ensure!(matches!(options.openings(), OpeningSource::Random(_)), "a ladder has random openings");
             }
         }
-        let settings = options.settings(agents.len())?;
+        let settings = options.settings();
         let odd_games = options.odd_games(settings.games);
         let (source, filter) = (options.openings(), options.filter()?);
         let openings = openings(game, &source, filter.as_ref(), openings_needed(&settings), settings.seed, stop)?;
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let tournament = Tournament::new(game, agents, settings, openings, options.tables())?;
+        let tournament = Tournament::new(game, agents, settings, openings)?;
         Ok(Some(Self { tournament, scale, openings: source, odd_games }))
     }
 

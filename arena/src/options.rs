@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use turnstone_env::nearest;
 use turnstone_statistics::Sprt;
 
 use super::openings::{OpeningFilter, OpeningSource};
-use super::record::{Adjudication, Penalty, TournamentFormat, TournamentSettings};
+use super::record::{Penalty, TournamentFormat, TournamentSettings};
 
 /// An option: a key of a tournament's file, a keyword in Python and, with `-` for `_`, an option of the command.
 #[derive(Clone, Copy, Debug)]
@@ -32,15 +31,13 @@ pub struct MatchOption {
 /// Values of a [`MatchOption`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OptionValues {
-    /// `true` or `false`.
-    Flag,
     /// One of these words.
     Words(&'static [&'static str]),
     /// Text of this kind.
     Text(&'static str),
 }
 
-use OptionValues::{Flag, Text, Words};
+use OptionValues::{Text, Words};
 
 /// Declares the options: help, name, type, parser of its text, values.
 macro_rules! match_options {
@@ -86,19 +83,11 @@ match_options! {
     /// Seed of openings and random choices [default: 0]
     seed: u64 = |text| whole("seed", text, 0..=u64::MAX), Text("SEED");
     /// Pairings; in a gauntlet the first agent meets each of the others [default: round-robin]
-    format: Pairings = |text| word("format", text), Words(&["round-robin", "swiss", "gauntlet"]);
-    /// Rounds of a Swiss tournament [default: log2 of the number of agents, rounded up]
-    rounds: usize = |text| whole("rounds", text, 1..=1000), Text("ROUNDS");
+    format: Pairings = |text| word("format", text), Words(&["round-robin", "gauntlet"]);
     /// Time of each agent for all its moves of a game, e.g. 10s [default: no clocks]
     clock: Duration = |text| parse_time("the clock", text), Text("TIME");
     /// Penalty for a player whose clock has run out: random legal moves, or loss of the game [default: random]
     out_of_time: Penalty = |text| word("out_of_time", text), Words(&["lose", "random"]);
-    /// Penalty for an engine that crashes, does not answer or plays an illegal move [default: lose]
-    on_fault: Penalty = |text| word("on_fault", text), Words(&["lose", "random"]);
-    /// End games as soon as their exact value is known (see `turnstone solve`)
-    adjudicate: bool = read, Flag;
-    /// Folder with tables of exact values, for adjudication [default: tables]
-    tables: PathBuf = read, Text("FOLDER");
     /// Stop a match early by a sequential test, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05
     sprt: Sprt = read, Text("BOUNDS");
 }
@@ -110,8 +99,6 @@ pub enum Pairings {
     /// Every two agents meet.
     #[default]
     RoundRobin,
-    /// Agents of similar score meet.
-    Swiss,
     /// The first agent meets each of the others.
     Gauntlet,
 }
@@ -159,7 +146,7 @@ impl MatchOptions {
         for (key, value) in table {
             let text = match value {
                 toml::Value::String(text) => text.clone(),
-                toml::Value::Integer(_) | toml::Value::Boolean(_) => value.to_string(),
+                toml::Value::Integer(_) => value.to_string(),
                 _ => return Err(format!("[arena]: {key} cannot be a {}", value.type_str())),
             };
             options.set(key, &text)?;
@@ -167,30 +154,19 @@ impl MatchOptions {
         Ok(options)
     }
 
-    /// Returns the settings of a tournament of `agents` agents.
-    ///
-    /// # Errors
-    /// The options conflict.
-    pub(super) fn settings(&self, agents: usize) -> Result<TournamentSettings> {
+    /// Returns the settings of a tournament.
+    pub(super) fn settings(&self) -> TournamentSettings {
         let games = self.games.unwrap_or(if self.sprt.is_some() { 10_000 } else { 200 });
         let format = match self.format.unwrap_or_default() {
-            Pairings::Swiss => {
-                let enough = agents.next_power_of_two().trailing_zeros().max(1) as usize;
-                TournamentFormat::Swiss { rounds: self.rounds.unwrap_or(enough) }
-            }
-            _ if self.rounds.is_some() => anyhow::bail!("only a Swiss tournament has rounds"),
             Pairings::RoundRobin => TournamentFormat::RoundRobin,
             Pairings::Gauntlet => TournamentFormat::Gauntlet,
         };
-        let adjudicated = self.adjudicate == Some(true);
-        Ok(TournamentSettings {
+        TournamentSettings {
             clock: self.clock.map(|clock| clock.as_millis() as u64),
             out_of_time: self.out_of_time.unwrap_or(Penalty::Random),
-            on_fault: self.on_fault.unwrap_or(Penalty::Lose),
-            adjudication: if adjudicated { Adjudication::Exact } else { Adjudication::None },
             sprt: self.sprt,
             ..TournamentSettings::plain(format, games, self.seed.unwrap_or(0))
-        })
+        }
     }
 
     /// Returns a note if the settings have more games than were asked for.
@@ -222,11 +198,6 @@ impl MatchOptions {
         let bound = bound.with_context(|| format!("give --opening-bound in the units of {reference}"))?;
         Ok(Some(OpeningFilter { reference, bound }))
     }
-
-    /// Returns the folder with tables of exact values.
-    pub(super) fn tables(&self) -> PathBuf {
-        self.tables.clone().unwrap_or_else(|| "tables".into())
-    }
 }
 
 fn unknown(key: &str) -> String {
@@ -255,25 +226,21 @@ mod tests {
             ("games", "0", "games is 0, but must be a whole number from 1 to 1000000"),
             ("games", "many", "games is many, but must be"),
             ("opening_bound", "4294967296", "from 0 to 4294967295"),
-            ("rounds", "1001", "from 1 to 1000"),
-            ("format", "cup", "format: unknown variant `cup`, expected one of `round-robin`, `swiss`, `gauntlet`"),
+            ("format", "cup", "format: unknown variant `cup`, expected `round-robin` or `gauntlet`"),
             ("out_of_time", "win", "out_of_time: unknown variant `win`, expected `lose` or `random`"),
             ("clock", "2", "the clock must be a time"),
-            ("adjudicate", "yes", "`true` or `false`"),
+            ("rounds", "2", "unknown key `arena.rounds`"),
             ("gams", "2", "unknown key `arena.gams` (did you mean `arena.games`?)"),
         ] {
             let found = with(name, text).expect_err("a fault");
             assert!(found.contains(fault) && !found.contains('\n'), "{name}={text}: {found}");
         }
-        let fault = with("rounds", "3").expect("in range").settings(4).expect_err("no Swiss tournament");
-        assert!(fault.to_string().contains("only a Swiss"));
     }
 
     #[test]
     fn every_word_of_an_option_is_one_of_its_values() {
         for option in &MATCH_OPTIONS {
             let words: &[&str] = match option.values {
-                Flag => &["true", "false"],
                 Words(words) => words,
                 Text(_) => &[],
             };
@@ -287,13 +254,12 @@ mod tests {
     fn defaults_depend_on_the_other_options() {
         let odd = |games: &str| {
             let options = with("games", games).expect("in range");
-            options.odd_games(options.settings(2).expect("valid").games)
+            options.odd_games(options.settings().games)
         };
         assert_eq!((odd("4"), MatchOptions::default().odd_games(200)), (None, None));
         assert!(odd("3").expect("a note").ends_with("4 games of each meeting in place of 3"));
-        let swiss = with("format", "swiss").expect("a format").settings(5).expect("valid");
-        assert_eq!((swiss.format, swiss.games), (TournamentFormat::Swiss { rounds: 3 }, 200));
-        assert_eq!(with("sprt", "0,10").expect("a test").settings(2).expect("valid").games, 10_000);
+        assert_eq!(MatchOptions::default().settings().games, 200);
+        assert_eq!(with("sprt", "0,10").expect("a test").settings().games, 10_000);
         let filter = |spec: &str| with("opening_filter", spec).expect("an agent").filter();
         assert_eq!(filter("exact").expect("a default").map(|filter| filter.bound), Some(0));
         assert!(filter("alphabeta").expect_err("no bound").to_string().contains("--opening-bound"));

@@ -62,29 +62,15 @@ pub struct TournamentSettings {
     pub clock: Option<u64>,
     /// Penalty for a player whose time runs out.
     pub out_of_time: Penalty,
-    /// Penalty for a player that crashes, does not answer or plays an illegal move.
-    pub on_fault: Penalty,
-    /// Whether games end as soon as exact values cover the position.
-    pub adjudication: Adjudication,
     /// Sequential test that may end a match early.
     pub sprt: Option<Sprt>,
 }
 
 impl TournamentSettings {
-    /// Settings with `games` games per meeting, rounded up to pairs, without clocks, adjudication or a test; faults
-    /// lose.
+    /// Settings with `games` games per meeting, rounded up to pairs, without clocks or a test.
     #[must_use]
     pub fn plain(format: TournamentFormat, games: usize, seed: u64) -> Self {
-        Self {
-            format,
-            games: games.next_multiple_of(2),
-            seed,
-            clock: None,
-            out_of_time: Penalty::Random,
-            on_fault: Penalty::Lose,
-            adjudication: Adjudication::None,
-            sprt: None,
-        }
+        Self { format, games: games.next_multiple_of(2), seed, clock: None, out_of_time: Penalty::Random, sprt: None }
     }
 }
 
@@ -94,33 +80,18 @@ impl TournamentSettings {
 pub enum TournamentFormat {
     /// All agents meet each other once; with two agents, a match.
     RoundRobin,
-    /// Swiss system: in each round, agents of similar score meet, with rematches only if they cannot be avoided.
-    Swiss {
-        /// Number of rounds.
-        rounds: usize,
-    },
     /// The first agent meets each of the others.
     Gauntlet,
 }
 
-/// Penalty for a player at fault.
+/// Penalty for a player whose time has run out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Penalty {
     /// The player loses the game.
     Lose,
-    /// Random legal moves replace the player's: one for an illegal move, all further ones for other faults.
+    /// Random legal moves replace the player's.
     Random,
-}
-
-/// Whether decided games end early.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Adjudication {
-    /// Games are played out.
-    None,
-    /// A game ends with the value of the first position after the opening that exact values cover.
-    Exact,
 }
 
 /// Record of a game.
@@ -129,8 +100,6 @@ pub enum Adjudication {
 pub struct GameRecord {
     /// Number in the tournament, from 0.
     pub number: usize,
-    /// Number of the round, from 0; only the Swiss system has more than one.
-    pub round: usize,
     /// Indices of the agents that played the first and the second side.
     pub agents: [usize; 2],
     /// Number of the opening.
@@ -156,8 +125,6 @@ pub enum Ending {
     Rules,
     /// The game's ply limit, which ends it as a draw.
     Limit,
-    /// Exact values covered the position.
-    Adjudicated,
     /// A player's time ran out.
     OutOfTime,
     /// A player's move was not legal.
@@ -168,8 +135,7 @@ pub enum Ending {
 
 impl Ending {
     /// All variants in order.
-    pub const ALL: [Self; 6] =
-        [Self::Rules, Self::Limit, Self::Adjudicated, Self::OutOfTime, Self::IllegalMove, Self::Crash];
+    pub const ALL: [Self; 5] = [Self::Rules, Self::Limit, Self::OutOfTime, Self::IllegalMove, Self::Crash];
 
     /// Description in a few words.
     #[must_use]
@@ -177,7 +143,6 @@ impl Ending {
         match self {
             Self::Rules => "by the rules",
             Self::Limit => "by the limit of plies",
-            Self::Adjudicated => "adjudicated",
             Self::OutOfTime => "out of time",
             Self::IllegalMove => "illegal move",
             Self::Crash => "crash",
@@ -210,14 +175,5 @@ impl TournamentRecord {
         format!(
             "`{first}`, player 1, against `{second}`: {result}; {plies} plies of the opening, then theirs\n\n`{moves}`"
         )
-    }
-}
-
-impl GameRecord {
-    /// Half points of an agent that played in the game: 2 for a win, 1 for a draw.
-    #[must_use]
-    pub fn half_points(&self, agent: usize) -> u32 {
-        let for_agent = if self.agents[0] == agent { self.result } else { -self.result };
-        (for_agent + 1) as u32
     }
 }

@@ -1,9 +1,9 @@
-//! One game between two players: clocks, faults and their penalties, adjudication.
+//! One game between two players: clocks, faults and their penalties.
 
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_agents::{DynExactValues, Player, PlayerFault};
+use turnstone_agents::{Player, PlayerFault};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
 use turnstone_models::DeviceError;
@@ -16,8 +16,6 @@ use super::schedule::PlannedGame;
 pub(super) struct Referee<'a> {
     pub(super) game: &'a dyn DynGame,
     pub(super) settings: &'a TournamentSettings,
-    /// Exact values that end games early.
-    pub(super) truth: Option<Box<dyn DynExactValues>>,
 }
 
 /// A game in progress.
@@ -107,7 +105,7 @@ impl Referee<'_> {
         let action = match chosen {
             Ok(action) => action,
             Err(fault) => {
-                let (kind, penalty) = self.judge(&fault)?;
+                let kind = ending(&fault)?;
                 let side = &mut game.sides[mover.index()];
                 game.incidents.push(Incident {
                     ply: game.moves.len(),
@@ -115,11 +113,11 @@ impl Referee<'_> {
                     kind,
                     what: fault.to_string(),
                 });
-                if penalty == Penalty::Lose {
+                if self.penalty(kind) == Some(Penalty::Lose) {
                     game.end = Some(End { result: -mover.sign() as i8, ending: kind });
                     return Ok(None);
                 }
-                side.replaced |= kind != Ending::IllegalMove;
+                side.replaced = true;
                 self.random(&game.state, &mut side.rng)
             }
         };
@@ -130,11 +128,10 @@ impl Referee<'_> {
 
     /// The record of a game that is over.
     pub(super) fn record(&self, game: GameInProgress) -> GameRecord {
-        let PlannedGame { number, round, agents, opening } = game.plan;
+        let PlannedGame { number, agents, opening } = game.plan;
         let End { result, ending } = game.end.expect("the game is over");
         GameRecord {
             number,
-            round,
             agents,
             opening,
             opening_plies: game.opening_plies,
@@ -168,7 +165,7 @@ impl Referee<'_> {
             if incident.is_some() && replaced[mover.index()] {
                 return Err(format!("the incident at ply {ply} belongs to an agent that no longer plays"));
             }
-            replaced[mover.index()] |= incident.is_some_and(|incident| incident.kind != Ending::IllegalMove);
+            replaced[mover.index()] |= incident.is_some();
             let end = self.ended(&state);
             let Some(text) = game.moves.get(ply) else {
                 // A fault ends a game that would have gone on.
@@ -205,28 +202,15 @@ impl Referee<'_> {
     fn penalty(&self, kind: Ending) -> Option<Penalty> {
         match kind {
             Ending::OutOfTime => Some(self.settings.out_of_time),
-            Ending::IllegalMove | Ending::Crash => Some(self.settings.on_fault),
-            Ending::Rules | Ending::Limit | Ending::Adjudicated => None,
+            Ending::IllegalMove | Ending::Crash => Some(Penalty::Lose),
+            Ending::Rules | Ending::Limit => None,
         }
     }
 
     fn ended(&self, state: &AnyState) -> Option<End> {
-        if let Some(outcome) = self.game.outcome(state) {
-            let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
-            return Some(End { result: outcome.value(), ending });
-        }
-        let result = self.truth.as_ref()?.value(state)?;
-        Some(End { result, ending: Ending::Adjudicated })
-    }
-
-    /// Kind of a fault, and its penalty.
-    fn judge(&self, fault: &PlayerFault) -> Result<(Ending, Penalty), DeviceError> {
-        Ok(match fault {
-            PlayerFault::OutOfTime => (Ending::OutOfTime, self.settings.out_of_time),
-            PlayerFault::IllegalMove(_) => (Ending::IllegalMove, self.settings.on_fault),
-            PlayerFault::Crashed(_) | PlayerFault::Silent(_) => (Ending::Crash, self.settings.on_fault),
-            PlayerFault::Device(fault) => return Err(fault.clone()),
-        })
+        let outcome = self.game.outcome(state)?;
+        let ending = if outcome.truncated { Ending::Limit } else { Ending::Rules };
+        Some(End { result: outcome.value(), ending })
     }
 
     fn random(&self, state: &AnyState, rng: &mut Stream) -> Action {
@@ -234,6 +218,16 @@ impl Referee<'_> {
         self.game.legal(state, &mut legal);
         legal[rng.random_range(0..legal.len())]
     }
+}
+
+/// The kind of a fault.
+fn ending(fault: &PlayerFault) -> Result<Ending, DeviceError> {
+    Ok(match fault {
+        PlayerFault::OutOfTime => Ending::OutOfTime,
+        PlayerFault::IllegalMove(_) => Ending::IllegalMove,
+        PlayerFault::Crashed(_) | PlayerFault::Silent(_) => Ending::Crash,
+        PlayerFault::Device(fault) => return Err(fault.clone()),
+    })
 }
 
 #[cfg(test)]

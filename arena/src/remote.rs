@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, Budget, ClassicalMethod, PlayableGame};
 use turnstone_models::{ComputeDevice, Precision};
 
-use super::record::{Adjudication, GameRecord, TournamentHeader, TournamentSettings};
+use super::record::{GameRecord, TournamentHeader, TournamentSettings};
 use super::schedule::PlannedGame;
 
 /// Plays games and answers positions elsewhere, with the results that this machine would get.
@@ -99,7 +99,7 @@ pub fn is_portable(agent: &Agent) -> bool {
         spec if spec.threads().is_several() => false,
         AgentSpec::Random => true,
         AgentSpec::Classical(spec) => match spec.method {
-            ClassicalMethod::Deepening { time, total, .. } => time.is_none() && total.is_none(),
+            ClassicalMethod::Deepening { time, .. } => time.is_none(),
             _ => true,
         },
         AgentSpec::Mcts { budget, .. } => matches!(budget, Budget::Simulations(_)),
@@ -118,7 +118,6 @@ pub fn is_portable(agent: &Agent) -> bool {
 /// One line that names what they cannot.
 pub fn check_portable(agents: &[&Agent], settings: &TournamentSettings) -> Result<()> {
     ensure!(settings.clock.is_none(), "games with clocks are played on one machine");
-    ensure!(settings.adjudication == Adjudication::None, "games that exact values end are played on one machine");
     let fixed = agents.iter().find(|agent| !is_portable(agent));
     ensure!(
         fixed.is_none(),

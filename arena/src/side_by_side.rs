@@ -293,11 +293,11 @@ mod tests {
         let agents: Vec<&Agent> = agents.iter().collect();
         let settings = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
         let opening = Opening { state: game.start(), actions: Vec::new() };
-        let plan = PlannedGame { number: 0, round: 1, agents: [0, 1], opening: 0 };
+        let plan = PlannedGame { number: 0, agents: [0, 1], opening: 0 };
         for lost in
             [Participant::Team(Team { search: Box::new(Lost), simulations: 1 }), Participant::Shared(Box::new(Lost))]
         {
-            let referee = Referee { game: &*game, settings: &settings, truth: None };
+            let referee = Referee { game: &*game, settings: &settings };
             let mut games = SideBySide::new(&*game, &agents, referee, 2);
             games.participants[1] = Some(lost);
             let mut ended = games.begin(0, 0, &plan, &opening);

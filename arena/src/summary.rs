@@ -223,7 +223,7 @@ fn count(endings: impl Iterator<Item = Ending>) -> BTreeMap<Ending, usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{Adjudication, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentSettings};
+    use crate::{Incident, Penalty, TournamentFormat, TournamentHeader, TournamentSettings};
 
     /// Record of a tournament with these agents and games: number, first and second player, result for the first,
     /// moves.
@@ -234,13 +234,10 @@ pub(super) mod tests {
             seed: 7,
             clock: None,
             out_of_time: Penalty::Random,
-            on_fault: Penalty::Lose,
-            adjudication: Adjudication::None,
             sprt: (agents.len() == 2).then(|| "0,50".parse().expect("a test")),
         };
         let game = |&(number, agents, result, moves): &(usize, [usize; 2], i8, &str)| GameRecord {
             number,
-            round: 0,
             agents,
             opening: number / 2,
             opening_plies: 1,

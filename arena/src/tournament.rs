@@ -1,24 +1,23 @@
-//! Tournament: plays the games round by round on several threads, with a result that does not depend on their number.
+//! Tournament: plays the games on several threads, with a result that does not depend on their number.
 
 mod elsewhere;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::journal::Journal;
 use super::openings::Opening;
-use super::record::{Adjudication, GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
+use super::record::{GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
 use super::referee::Referee;
 use super::remote::Remote;
-use super::schedule::{PlannedGame, games_planned, openings_needed, plans, rounds};
+use super::schedule::{PlannedGame, openings_needed, plans};
 use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
 
 /// A tournament ready to be played.
@@ -28,7 +27,6 @@ pub struct Tournament<'a> {
     header: TournamentHeader,
     openings: Vec<Opening>,
     notes: Vec<String>,
-    tables: PathBuf,
 }
 
 /// Execution settings, which do not affect the result.
@@ -86,15 +84,14 @@ impl<'a> Tournament<'a> {
     /// meeting is reduced and a note says so.
     ///
     /// # Errors
-    /// There are fewer than two agents or too few openings, a test is requested for more than two agents, an engine
-    /// does not start, or exact values cover the initial position or are missing.
+    /// There are fewer than two agents or no opening, a test is requested for more than two agents, or an engine does not
+    /// start.
     // long because each check of the settings uses what the ones before have found
     pub(super) fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
         mut settings: TournamentSettings,
         openings: Vec<Opening>,
-        tables: PathBuf,
     ) -> Result<Self> {
         ensure!(agents.len() >= 2, "a tournament needs at least two agents");
         ensure!(
@@ -104,8 +101,8 @@ impl<'a> Tournament<'a> {
         );
         let mut notes = Vec::new();
         let asked = settings.games;
-        settings.games = settings.games.min(2 * (openings.len() / rounds(&settings)));
-        ensure!(settings.games > 0, "{} openings are too few for {} rounds", openings.len(), rounds(&settings));
+        settings.games = settings.games.min(2 * openings.len());
+        ensure!(settings.games > 0, "there is no opening");
         if settings.games < asked {
             let (found, games) = (openings.len(), settings.games);
             notes.push(format!("only {found} different openings: {games} games of each meeting in place of {asked}"));
@@ -121,17 +118,9 @@ impl<'a> Tournament<'a> {
             openings: openings[..openings_needed(&settings)].iter().map(|opening| opening.text(game)).collect(),
             settings,
         };
-        let tournament = Self { game, agents, header, openings, notes, tables };
+        let tournament = Self { game, agents, header, openings, notes };
         for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
             agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // finds a wrong command line now
-        }
-        if let Some(truth) = tournament.referee()?.truth {
-            let covered = truth.value(&game.start()).is_some();
-            ensure!(
-                !covered,
-                "the exact solution of {} covers its start: every game would end before it begins",
-                game.name()
-            );
         }
         Ok(tournament)
     }
@@ -163,7 +152,7 @@ impl<'a> Tournament<'a> {
 
     /// Number of games, unless the tournament ends early.
     pub(super) fn games(&self) -> usize {
-        games_planned(&self.header.settings, self.agents.len())
+        plans(&self.header.settings, self.agents.len()).len()
     }
 
     /// Plays the games that are not in `done` and appends them to the journal, whose games are finally put in the order of
@@ -171,7 +160,6 @@ impl<'a> Tournament<'a> {
     ///
     /// # Errors
     /// An agent cannot play, the journal cannot be written, or `done` belongs to another tournament.
-    // long because its rounds share the games that are done and their notes
     pub fn play(
         &self,
         journal: Option<&Journal>,
@@ -185,31 +173,24 @@ impl<'a> Tournament<'a> {
             ensure!(by_number.insert(number, game).is_none(), "{path}: game {number} is in it twice");
         }
         let mut done = by_number;
-        let mut games: Vec<GameRecord> = Vec::with_capacity(self.games());
         let mut notes = self.notes.clone();
-        for round in 0..rounds(&self.header.settings) {
-            let plans = plans(&self.header.settings, self.agents.len(), round, &games);
-            let mut board = Board::new(plans.len(), self.header.settings.sprt);
-            for (i, plan) in plans.iter().enumerate() {
-                if let Some(game) = done.remove(&plan.number) {
-                    ensure!(is_of(&game, plan), "{path}: game {} belongs to another tournament", plan.number);
-                    let opening = &self.openings[plan.opening];
-                    self.referee()?
-                        .confirm(&game, opening)
-                        .map_err(|fault| anyhow!("{path}: game {}: {fault}", plan.number))?;
-                    (running.progress)(&game);
-                    board.put(i, game);
-                }
+        let plans = plans(&self.header.settings, self.agents.len());
+        let mut board = Board::new(plans.len(), self.header.settings.sprt);
+        for (i, plan) in plans.iter().enumerate() {
+            if let Some(game) = done.remove(&plan.number) {
+                ensure!(is_of(&game, plan), "{path}: game {} belongs to another tournament", plan.number);
+                let confirmed = self.referee().confirm(&game, &self.openings[plan.opening]);
+                confirmed.map_err(|fault| anyhow!("{path}: game {}: {fault}", plan.number))?;
+                (running.progress)(&game);
+                board.put(i, game);
             }
-            let board = Mutex::new(board);
-            self.play_round(&plans, &board, journal, running)?;
-            let board = board.into_inner().map_err(|_| anyhow!("a thread has failed"))?;
-            let Some(played) = board.finished() else { return Ok(None) };
-            let all = played.len() == plans.len();
-            games.extend(played);
-            if !all {
-                notes.push(format!("the sequential test ended the match after {} games", games.len()));
-            }
+        }
+        let board = Mutex::new(board);
+        self.play_missing(&plans, &board, journal, running)?;
+        let board = board.into_inner().map_err(|_| anyhow!("a thread has failed"))?;
+        let Some(games) = board.finished() else { return Ok(None) };
+        if games.len() < plans.len() {
+            notes.push(format!("the sequential test ended the match after {} games", games.len()));
         }
         if let Some(number) = done.keys().min() {
             bail!("{path}: game {number} is not one of this tournament's");
@@ -220,7 +201,7 @@ impl<'a> Tournament<'a> {
         Ok(Some(TournamentRecord { header: self.header.clone(), notes, games }))
     }
 
-    fn play_round(
+    fn play_missing(
         &self,
         plans: &[PlannedGame],
         board: &Mutex<Board>,
@@ -260,7 +241,7 @@ impl<'a> Tournament<'a> {
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
-        let mut games = SideBySide::new(self.game, &self.agents, self.referee()?, at_once);
+        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), at_once);
         let put = |finished: Vec<(usize, GameRecord)>| -> Result<()> {
             for (number, game) in finished {
                 if let Some(journal) = journal {
@@ -294,24 +275,15 @@ impl<'a> Tournament<'a> {
         }
     }
 
-    fn referee(&self) -> Result<Referee<'_>> {
-        let settings = &self.header.settings;
-        let truth = match settings.adjudication {
-            Adjudication::None => None,
-            Adjudication::Exact => {
-                let truth = self.game.exact_values(&self.tables, Effort::Quick)?;
-                ensure!(truth.is_some(), "there are no exact values of {} with these parameters", self.game.name());
-                truth
-            }
-        };
-        Ok(Referee { game: self.game, settings, truth })
+    fn referee(&self) -> Referee<'_> {
+        Referee { game: self.game, settings: &self.header.settings }
     }
 }
 
 /// Whether a game read from a journal matches this plan.
 fn is_of(game: &GameRecord, plan: &PlannedGame) -> bool {
-    let GameRecord { round, agents, opening, opening_plies, moves, result, .. } = game;
-    let planned = *round == plan.round && *agents == plan.agents && *opening == plan.opening;
+    let GameRecord { agents, opening, opening_plies, moves, result, .. } = game;
+    let planned = *agents == plan.agents && *opening == plan.opening;
     planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
 }
 
@@ -319,7 +291,7 @@ fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Finished games of a round, and the test that may end it. The test processes the pairs in the order of their numbers,
+/// Finished games, and the test that may end the match. The test processes the pairs in the order of their numbers,
 /// so that it ends at the same pair regardless of scheduling.
 struct Board {
     games: Vec<Option<GameRecord>>,

@@ -30,16 +30,11 @@ use turnstone_selfplay::TrainableGame;
 
 use crate::run_folder::RunFolder;
 
-/// Settings of the sample games and of grading.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// Simulations per move of the sample games and of grading.
-    pub simulations: u32,
-    /// Whether the newest checkpoint is graded against exact values if the metrics contain no grade.
-    pub grade: bool,
-}
+/// Simulations per move of the sample games and of grading.
+const SIMULATIONS: u32 = 64;
 
-/// Returns the HTML page of a run, or `None` if `stop` was set before it was finished.
+/// Returns the HTML page of a run, or `None` if `stop` was set before it was finished. If the metrics contain no grade and
+/// `grades` is set, the newest checkpoint is graded against exact values.
 ///
 /// # Errors
 /// The newest checkpoint is damaged.
@@ -47,7 +42,7 @@ pub fn report(
     game: &dyn TrainableGame,
     run: &LiveRun,
     folder: &RunFolder,
-    settings: Settings,
+    grades: bool,
     reporter: &Reporter,
     stop: &AtomicBool,
 ) -> Result<Option<String>> {
@@ -55,10 +50,10 @@ pub fn report(
     if folder.latest().is_file() {
         let network = load_network(&folder.latest(), game)?;
         let bar = reporter.bar("games", games::GAMES);
-        let games = run.sample_games(game, &network, settings.simulations, &|| bar.inc(1), stop)?;
+        let games = run.sample_games(game, &network, SIMULATIONS, &|| bar.inc(1), stop)?;
         bar.finish_and_clear();
         let Some(games) = games else { return Ok(None) };
-        let Some(truth) = truth(game, run, network, settings, reporter, stop)? else { return Ok(None) };
+        let Some(truth) = truth(game, run, network, grades, reporter, stop)? else { return Ok(None) };
         // After the strength.
         parts.splice(1..1, [games].into_iter().chain(truth));
     }
@@ -80,7 +75,7 @@ fn truth(
     game: &dyn TrainableGame,
     run: &LiveRun,
     network: LoadedNetwork,
-    settings: Settings,
+    grades: bool,
     reporter: &Reporter,
     stop: &AtomicBool,
 ) -> Result<Option<Option<Section>>> {
@@ -89,15 +84,15 @@ fn truth(
         let how = format!("Graded during the run after iteration {iteration}.");
         return Ok(Some(Some(strength::truth(grade, how, history))));
     }
-    let set = if settings.grade { known(game)? } else { None };
+    let set = if grades { known(game)? } else { None };
     let Some(set) = set else { return Ok(Some(None)) };
     let how = format!(
         "The newest checkpoint (step {}) at {} simulations in {} positions whose exact value is known.",
         network.info.step,
-        settings.simulations,
+        SIMULATIONS,
         set.positions.len()
     );
-    let agent = Agent::from_network(network, "latest", settings.simulations, config.arena.method);
+    let agent = Agent::from_network(network, "latest", SIMULATIONS, config.arena.method);
     let bar = reporter.bar("grading", set.positions.len() as u64);
     let grade = grade(game, &agent, &set, config.seed, cores(), &|| bar.inc(1), stop)?;
     bar.finish_and_clear();

@@ -10,7 +10,6 @@ mod evaluation;
 mod save;
 
 pub use beginning::Beginning;
-pub use resuming::DamagedShards;
 pub use setup::{Players, Setup, confirm_matches};
 use turnstone_base::streams::{Purpose, stream};
 
@@ -84,16 +83,16 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// A file of the run is missing, damaged or of another game.
-    pub fn resume(setup: Setup<'a>, damaged: DamagedShards) -> Result<Self> {
+    pub fn resume(setup: Setup<'a>) -> Result<Self> {
         let Setup { game, config, folder, .. } = setup;
         if folder.is_unstarted() {
             return Self::start(setup);
         }
         confirm_matches(game, config)?;
-        let (mut learner, mut standing) = resuming::learner_and_standing(&setup)?;
+        let (mut learner, standing) = resuming::learner_and_standing(&setup)?;
         learner.use_threads(config.learn.threads());
-        let window = resuming::window(&setup, &mut standing, damaged)?;
-        let ahead = resuming::ahead(&setup, &mut standing, damaged)?;
+        let window = resuming::window(&setup, &standing)?;
+        let ahead = resuming::ahead(&setup, &standing)?;
         resuming::tidy(&setup, &standing)?;
         let events = EventLog::open(&folder.tensorboard());
         let (spec, truth, clock) = (game.spec().clone(), truth(game, config)?, WallClock::start());

@@ -284,8 +284,7 @@ impl RunFolder {
     #[must_use]
     pub fn load_window(&self, standing: &Standing, game: &dyn DynGame) -> (Window, Vec<(u64, ShardError)>) {
         let (mut window, mut faults) = (Window::default(), Vec::new());
-        let iterations = standing.window_from.max(1)..=standing.iteration;
-        for iteration in iterations.filter(|iteration| !standing.left_out.contains(iteration)) {
+        for iteration in standing.window_from.max(1)..=standing.iteration {
             match self.load_shard(iteration, game) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),

@@ -24,7 +24,7 @@ pub use results::{Measure, VariantResult, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
 use crate::report::LiveRun;
-use crate::run::{DamagedShards, Players, Run, Setup, confirm_matches};
+use crate::run::{Players, Run, Setup, confirm_matches};
 use crate::run_folder::RunFolder;
 
 /// Name of the file that defines the sweep of a folder.
@@ -144,7 +144,7 @@ impl Sweep {
         };
         let players = Players::default();
         let setup = Setup { program: &self.program, game: &*game, config, folder: &folder, reporter, stop, players };
-        let run = if resumed { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) }?;
+        let run = if resumed { Run::resume(setup) } else { Run::start(setup) }?;
         if run.iteration() >= until {
             return Ok(true);
         }

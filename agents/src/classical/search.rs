@@ -90,15 +90,13 @@ impl<G: Game> ClassicalSearch<G> {
             search.forget();
             self.helpers.iter_mut().for_each(AlphaBeta::forget);
         }
-        if let ClassicalMethod::Deepening { total, .. } = self.method {
-            self.remaining = total;
-        }
+        self.remaining = None;
     }
 
     /// Limits the remaining time for the game; only an iterative deepening search has such a limit.
     pub fn set_remaining(&mut self, remaining: Duration) {
         if let ClassicalMethod::Deepening { .. } = self.method {
-            self.remaining = Some(self.remaining.map_or(remaining, |own| own.min(remaining)));
+            self.remaining = Some(remaining);
         }
     }
 

@@ -247,20 +247,9 @@ pub(crate) struct PositionArgs {
 /// A position as it is given, with its game.
 pub(crate) struct Place {
     pub(crate) game: Arc<dyn TrainableGame>,
-    /// The position before the moves of `--moves`.
-    start: AnyState,
     /// The position, and the last move before it.
     pub(crate) state: AnyState,
     pub(crate) last: Option<Action>,
-}
-
-impl Place {
-    /// The state after `moves` in place of those of `--moves`.
-    pub(crate) fn state_after(&self, moves: &str) -> Result<AnyState> {
-        let mut state = self.start.clone();
-        self.game.play_text(&mut state, moves)?;
-        Ok(state)
-    }
 }
 
 impl PositionArgs {
@@ -297,9 +286,8 @@ impl PositionArgs {
     }
 
     /// The position after the moves of `--moves`.
-    fn moved(&self, game: Arc<dyn TrainableGame>, start: AnyState, last: Option<Action>) -> Result<Place> {
-        let mut state = start.clone();
+    fn moved(&self, game: Arc<dyn TrainableGame>, mut state: AnyState, last: Option<Action>) -> Result<Place> {
         let last = game.play_text(&mut state, &self.moves)?.last().copied().or(last);
-        Ok(Place { game, start, state, last })
+        Ok(Place { game, state, last })
     }
 }

@@ -56,8 +56,6 @@ fn threads_change_nothing() {
     let one = run(&["--threads", "1"]);
     assert_eq!(one, run(&["--threads", "5"]));
     assert_ne!(one, run(&["--openings", "3"]));
-    let swiss = ["--format", "swiss", "--rounds", "3"];
-    assert_eq!(run(&[&swiss[..], &["--threads", "1"]].concat()), run(&[&swiss[..], &["--threads", "3"]].concat()));
 }
 
 #[test]
@@ -273,12 +271,11 @@ fn a_file_holds_a_tournament() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let cup = folder.path().join("cup.toml");
     let lines = "[game]\nname = \"konane\"\nsize = 6\n[arena]\nagents = [\"random\", \"alphabeta:depth=1\", \"alphabeta:depth=2\"]\n\
-                 format = \"swiss\"\nrounds = 2\ngames = 4\nclock = \"20s\"\n";
+                 format = \"gauntlet\"\ngames = 4\nclock = \"20s\"\n";
     fs::write(&cup, lines).expect("writable");
     let result = json(&[text(&cup)]);
-    assert_eq!(result["record"]["games"].as_array().map(Vec::len), Some(8), "one of three sits out");
-    assert!(fault(&[text(&cup), "--format", "gauntlet"]).contains("only a Swiss tournament has rounds"));
-    let two = json(&[text(&cup), "random", "alphabeta:depth=1", "--rounds", "1"]);
+    assert_eq!(result["record"]["games"].as_array().map(Vec::len), Some(8), "the first against two others");
+    let two = json(&[text(&cup), "random", "alphabeta:depth=1", "--format", "round-robin"]);
     assert_eq!(two["record"]["agents"].as_array().map(Vec::len), Some(2), "the command line comes first");
 }
 
@@ -351,22 +348,8 @@ fn an_odd_number_of_games_is_made_even_with_a_note() {
 fn faults_of_the_command_line() {
     assert!(fault(&["mancala", "random"]).contains("at least two agents"));
     assert!(fault(&["mancala", "random", "random", "random", "--sprt", "0,10"]).contains("for two agents, not 3"));
-    assert!(fault(&["mu_torere", "random", "random", "--adjudicate"]).contains("covers its start"));
-    assert!(
-        fault(&["morris", "random", "random", "--adjudicate", "--tables", "nowhere"])
-            .contains("turnstone solve morris")
-    );
     assert!(fault(&["nowhere.toml"]).contains("nowhere.toml"));
     assert!(fault(&["mancala", "random", "random", "--opening-filter", "mcts"]).contains("--opening-bound"));
-}
-
-#[test]
-fn decided_games_are_adjudicated() {
-    let args = ["konane", "random", "random", "--games", "4"];
-    let adjudicated = json(&[&args[..], &["--adjudicate"]].concat());
-    let games = adjudicated["record"]["games"].as_array().expect("games").clone();
-    assert!(games.iter().all(|game| game["ending"] == "adjudicated"), "{games:?}");
-    assert_eq!(adjudicated["summary"]["endings"]["adjudicated"], 4);
 }
 
 #[cfg(unix)]
@@ -393,8 +376,5 @@ fn an_engine_that_fails_loses_its_games_and_the_rest_goes_on() {
     );
     assert_eq!(standings[2]["score"], 1.0, "{standings}");
     assert_eq!(fs::read_to_string(out.join("games.jsonl")).expect("written").lines().count(), 13);
-    let helped = json(&[&agents[..], &["--on-fault", "random"]].concat());
-    let endings = helped["summary"]["endings"].as_object().expect("endings");
-    assert!(endings.keys().all(|ending| ["rules", "limit"].contains(&ending.as_str())), "{endings:?}");
     assert!(fault(&["mu_torere", "engine::/no/such/program", "random"]).contains("/no/such/program"));
 }

@@ -189,8 +189,7 @@ mod terminal {
     /// Plays as player 1 against random moves: help, a wrong entry, a hint, a move taken back, and then the adviser's
     /// moves until the game is won.
     fn play_to_win(game: &str, wrong: &str, seed: &str) {
-        let adviser = "az:pretrained,sims=50";
-        let args = ["play", game, "--p2", "random", "--adviser", adviser, "--seed", seed];
+        let args = ["play", game, "--p2", "random", "--seed", seed];
         let mut at = at_a_terminal(&args, true, &[]);
         let fail = |what: &str, error: rexpect::error::Error| -> String { panic!("{game}, {what}: {error}") };
         at.exp_string("your move").unwrap_or_else(|e| fail("the first prompt", e));

@@ -17,7 +17,7 @@ fn train_smoke(run: &Path) {
 
 /// The page of a run, written to the default path.
 fn page(run: &Path) -> String {
-    let output = turnstone(&["report", &run.display().to_string(), "--simulations", "8"]);
+    let output = turnstone(&["report", &run.display().to_string()]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = fs::read_to_string(run.join("report.html")).expect("the page is there");
     check(&page);
@@ -90,7 +90,7 @@ fn a_run_in_every_state_has_a_report() {
     }
     assert_eq!(page(&run), whole, "the same run gives the same page");
     let elsewhere = folder.path().join("page.html").display().to_string();
-    let written = turnstone(&["report", &run.display().to_string(), "--simulations", "8", "--out", &elsewhere]);
+    let written = turnstone(&["report", &run.display().to_string(), "--out", &elsewhere]);
     assert!(written.status.success());
     assert_eq!(fs::read_to_string(elsewhere).expect("written"), whole);
 

@@ -226,7 +226,7 @@ def test_training_stops_and_resumes(tmp_path):
     network = turnstone.load(folder)
     assert network.game == turnstone.Game("mu_torere") and network.step > 0
     assert turnstone.Agent("mu_torere", resumed.agent(sims=8)).act(turnstone.State("mu_torere")) >= 0
-    short = turnstone.train(SMALL, {"run.iterations": 1}, run=tmp_path / "short", progress=False, seed=5)
+    short = turnstone.train(SMALL, {"run.iterations": 1, "seed": 5}, run=tmp_path / "short", progress=False)
     assert short.iterations == 1
     for arguments, fault in [
         (({"game": {"name": "mancla"}},), "did you mean `mancala`"),

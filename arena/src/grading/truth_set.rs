@@ -46,11 +46,10 @@ pub struct TruthPosition {
 }
 
 impl TruthPosition {
-    /// Whether some legal action gives the value away, and at most this many keep it.
+    /// Whether some legal action gives the value away.
     #[must_use]
-    pub fn is_critical(&self, most_keepers: usize) -> bool {
-        let keepers = self.actions.iter().filter(|&&(_, value)| value == self.value).count();
-        keepers <= most_keepers && keepers < self.actions.len()
+    pub fn is_critical(&self) -> bool {
+        self.actions.iter().any(|&(_, value)| value != self.value)
     }
 }
 

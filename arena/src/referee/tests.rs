@@ -1,8 +1,8 @@
 //! Games with faults of players, and records that are confirmed.
 
-use super::super::record::{Adjudication, TournamentFormat};
+use super::super::record::TournamentFormat;
 use super::*;
-use turnstone_agents::{Effort, PlayableGame, SearchRequest};
+use turnstone_agents::SearchRequest;
 use turnstone_env::Erased;
 use turnstone_env::games::MuTorere;
 
@@ -49,12 +49,12 @@ fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, mut player
 fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
     let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
     let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
-    let settings = TournamentSettings { clock: Some(300), out_of_time: penalty, on_fault: penalty, ..plain };
+    let settings = TournamentSettings { clock: Some(300), out_of_time: penalty, ..plain };
     let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
     let opening = Opening { actions: Vec::new(), state: game.start() };
-    let referee = Referee { game: &game, settings: &settings, truth: None };
+    let referee = Referee { game: &game, settings: &settings };
     let [first, second] = &mut players;
-    let plan = PlannedGame { number: 0, round: 0, agents: [4, 7], opening: 0 };
+    let plan = PlannedGame { number: 0, agents: [4, 7], opening: 0 };
     let record = play(&referee, &plan, &opening, [first, second]);
     (record, players)
 }
@@ -81,17 +81,17 @@ fn a_fault_loses_the_game_and_is_recorded() {
 }
 
 #[test]
-fn or_random_moves_replace_the_players() {
+fn or_random_moves_replace_the_players_whose_time_is_over() {
     for (then, kind) in faults() {
         let (record, [faulty, other]) = played(then, Penalty::Random);
-        assert!(matches!(record.ending, Ending::Rules | Ending::Limit), "{record:?}");
-        assert!(record.incidents.iter().all(|incident| incident.kind == kind && incident.agent == 4));
-        if kind == Ending::IllegalMove {
-            assert_eq!(record.incidents.len(), faulty.moves - 1, "it is asked again");
-        } else {
+        if kind == Ending::OutOfTime {
+            assert!(matches!(record.ending, Ending::Rules | Ending::Limit), "{record:?}");
             assert_eq!((record.incidents.len(), faulty.moves), (1, 2), "it is asked no more");
+            assert!(other.moves > 2);
+        } else {
+            assert_eq!(record.ending, kind);
         }
-        assert!(other.moves > 2);
+        assert!(record.incidents.iter().all(|incident| incident.kind == kind && incident.agent == 4));
     }
 }
 
@@ -106,10 +106,9 @@ fn games_are_confirmed_and_forged_ones_are_not() {
         let (record, _) = played(then, penalty);
         let settings = TournamentSettings {
             out_of_time: penalty,
-            on_fault: penalty,
             ..TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1)
         };
-        let referee = Referee { game: &game, settings: &settings, truth: None };
+        let referee = Referee { game: &game, settings: &settings };
         let opening = Opening { actions: Vec::new(), state: game.start() };
         assert_eq!(referee.confirm(&record, &opening), Ok(()), "{kind:?}, {penalty:?}");
         let forged = |change: &dyn Fn(&mut GameRecord)| {
@@ -128,7 +127,7 @@ fn games_are_confirmed_and_forged_ones_are_not() {
         forged(&|game| game.moves[1] = "nonsense".into());
         forged(&|game| game.moves[1] = game.moves[0].clone());
         forged(&|game| game.opening_plies = 1);
-        if penalty == Penalty::Lose {
+        if penalty == Penalty::Lose || kind != Ending::OutOfTime {
             forged(&|game| game.incidents.clear()); // random moves in place of a player's look like the player's
         }
         let other = Incident { ply: 1, agent: 99, kind: Ending::Crash, what: String::new() };
@@ -146,20 +145,4 @@ fn players_receive_their_remaining_time() {
     assert!(first.clocks[0] == Duration::from_millis(300) && first.clocks.is_sorted_by(|a, b| a >= b));
     let slept = Duration::from_millis(first.moves as u64 - 1);
     assert!(*first.clocks.last().expect("it moved") + slept <= Duration::from_millis(301), "{record:?}");
-}
-
-#[test]
-fn a_known_value_ends_the_game() {
-    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
-    let truth = game.exact_values(std::path::Path::new(""), Effort::Quick).expect("no file").expect("small");
-    let value = truth.value(&game.start());
-    let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
-    let settings = TournamentSettings { adjudication: Adjudication::Exact, ..plain };
-    let referee = Referee { game: &game, settings: &settings, truth: Some(truth) };
-    let mut players = [Scripted::new(Ok(Duration::ZERO)), Scripted::new(Ok(Duration::ZERO))];
-    let [first, second] = &mut players;
-    let plan = PlannedGame { number: 0, round: 0, agents: [0, 1], opening: 0 };
-    let opening = Opening { actions: Vec::new(), state: game.start() };
-    let record = play(&referee, &plan, &opening, [first, second]);
-    assert_eq!((Some(record.result), record.ending), (value, Ending::Adjudicated));
 }

@@ -5,8 +5,7 @@ use crate::{Summary, TournamentRecord};
 
 /// One row per game. `result` is 1, 0.5 or 0 for the first player; `moves` include those of the opening.
 pub(crate) fn games_csv(record: &TournamentRecord) -> String {
-    let mut text =
-        String::from("game,round,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
+    let mut text = String::from("game,opening,first,second,result,ending,plies,opening_plies,incidents,moves\r\n");
     let agents = &record.header.agents;
     for game in &record.games {
         let incidents: Vec<String> = game
@@ -18,7 +17,6 @@ pub(crate) fn games_csv(record: &TournamentRecord) -> String {
             &mut text,
             &[
                 game.number.to_string(),
-                game.round.to_string(),
                 game.opening.to_string(),
                 agents[game.agents[0]].clone(),
                 agents[game.agents[1]].clone(),

@@ -6,9 +6,7 @@ use turnstone_env::DynGame;
 use super::columns::percent;
 use super::{RATINGS, games, rating_ranges, tables};
 use crate::page::{Page, Section, escaped, grouped, ranges, signed, title};
-use crate::{
-    Adjudication, Decision, Meeting, Penalty, Summary, TournamentFormat, TournamentRecord, TournamentSettings,
-};
+use crate::{Decision, Meeting, Penalty, Summary, TournamentFormat, TournamentRecord, TournamentSettings};
 
 /// Renders the page as an HTML document.
 ///
@@ -171,12 +169,6 @@ fn conditions_in_words(settings: &TournamentSettings) -> Vec<(&'static str, Stri
             format!("{seconds} s per game; a player out of time {}", penalty(settings.out_of_time)),
         ));
     }
-    rows.push(("a player at fault", penalty(settings.on_fault).into()));
-    let adjudication = match settings.adjudication {
-        Adjudication::None => "none: games are played out",
-        Adjudication::Exact => "by exact values as soon as they cover the position",
-    };
-    rows.push(("adjudication", adjudication.into()));
     rows
 }
 
@@ -184,7 +176,6 @@ fn format_words(format: TournamentFormat, agents: usize) -> String {
     match format {
         _ if agents == 2 => "two agents".to_owned(),
         TournamentFormat::RoundRobin => format!("round-robin of {agents} agents"),
-        TournamentFormat::Swiss { rounds } => format!("Swiss system, {agents} agents, {rounds} rounds"),
         TournamentFormat::Gauntlet => format!("gauntlet: the first agent against {} others", agents - 1),
     }
 }

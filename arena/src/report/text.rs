@@ -31,7 +31,6 @@ fn heading(record: &TournamentRecord) -> String {
     let format = match header.settings.format {
         _ if header.agents.len() == 2 => "match".to_owned(),
         TournamentFormat::RoundRobin => "round-robin".to_owned(),
-        TournamentFormat::Swiss { rounds } => format!("Swiss system, {rounds} rounds"),
         TournamentFormat::Gauntlet => "gauntlet".to_owned(),
     };
     format!("{}: {format}, seed {}\n{params}{agents}", header.game, header.settings.seed)
@@ -184,11 +183,11 @@ mod tests {
         assert!(!ladder.contains("the row against the column") && ladder.contains("meeting"), "{ladder}");
         let games =
             [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [2, 3], 1, "a"), (3, [3, 2], 1, "b"), (4, [1, 2], 1, "a")];
-        let swiss = of(&record(&["x", "y", "z", "u"], &games));
-        assert!(swiss.contains("the row against the column, %; x: not met\n"), "{swiss}");
-        let table = swiss.split("not met\n").nth(1).expect("the table");
+        let some = of(&record(&["x", "y", "z", "u"], &games));
+        assert!(some.contains("the row against the column, %; x: not met\n"), "{some}");
+        let table = some.split("not met\n").nth(1).expect("the table");
         let rows: Vec<usize> = table.lines().skip(1).take(4).map(|row| row.split_whitespace().count()).collect();
-        assert_eq!(rows, [5; 4], "{swiss}");
+        assert_eq!(rows, [5; 4], "{some}");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Games of a tournament that other machines play, and that this one plays for others.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,7 +31,7 @@ impl<'a> Tournament<'a> {
             Ok(Opening { actions, state })
         };
         let openings = header.openings.iter().map(opening).collect::<Result<_>>()?;
-        Ok(Self { game, agents, header, openings, notes: Vec::new(), tables: PathBuf::new() })
+        Ok(Self { game, agents, header, openings, notes: Vec::new() })
     }
 
     /// Plays these games on this thread, side by side where networks can share batches. Returns `None` if `stop` was set
@@ -47,7 +46,7 @@ impl<'a> Tournament<'a> {
         };
         ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
         let at_once = games_at_once(&self.agents, false, 2 * plans.len());
-        let mut games = SideBySide::new(self.game, &self.agents, self.referee()?, at_once);
+        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), at_once);
         let (mut records, mut next) = (vec![None; plans.len()], 0);
         loop {
             while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {
@@ -79,7 +78,7 @@ impl<'a> Tournament<'a> {
         check_portable(&self.agents, &self.header.settings)?;
         let missing: Vec<usize> = (0..plans.len()).filter(|&i| lock(board).games[i].is_none()).collect();
         let missing_plans: Vec<PlannedGame> = missing.iter().map(|&i| plans[i]).collect();
-        let referee = self.referee()?;
+        let referee = self.referee();
         let check = |i: usize, game: &GameRecord| {
             let plan = &missing_plans[i];
             if !is_of(game, plan) || game.number != plan.number {

@@ -24,7 +24,7 @@ pub(super) fn solve(
 ) -> Result<bool, SolveError> {
     let state = position.copied().unwrap_or_else(|| game.start());
     let path = options.tables.join(MancalaEndgames::file_name(game));
-    let known = if options.overwrite || !path.exists() {
+    let known = if !path.exists() {
         None
     } else {
         MancalaEndgames::open(game, &path).map_err(|error| host.note(&error.to_string())).ok()

@@ -46,8 +46,7 @@ fn build(game: &Morabaraba, cows: usize, options: &SolveOptions<'_>, host: &dyn 
     for (counts, bytes) in MorabarabaEndgames::sizes(game, cows) {
         let path = folder.join(MorabarabaEndgames::file_name(game, counts));
         let check = || MorabarabaEndgames::check(game, &path, counts);
-        let damaged = path.exists() && check().map_err(|error| host.note(&error.to_string())).is_err();
-        if (options.overwrite || damaged) && path.exists() {
+        if path.exists() && check().map_err(|error| host.note(&error.to_string())).is_err() {
             std::fs::remove_file(&path).map_err(SolveError::file(&path))?;
         }
         missing += if path.exists() { 0 } else { bytes };

@@ -15,10 +15,10 @@ use super::solver::{self, MorrisTable, Size};
 /// Builds the table and prints the value of the start. Returns whether it was finished.
 pub(super) fn solve(game: &Morris, options: &SolveOptions<'_>, host: &dyn SolveHost) -> Result<bool, SolveError> {
     let path = options.tables.join(MorrisTable::file_name(game));
-    if path.exists() && !options.overwrite {
+    if path.exists() {
         match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {
             Ok(table) => {
-                host.note(&format!("{} is complete; --overwrite builds it again", path.display()));
+                host.note(&format!("{} is complete", path.display()));
                 return finished(game, &table, &path, host);
             }
             Err(error) => host.note(&error.to_string()),

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use anyhow::{Result, ensure};
-use turnstone_base::terminal::Reporter;
 
 use super::setup::Setup;
 use crate::learn::steps_due;
@@ -11,26 +10,6 @@ use crate::run_folder::Standing;
 use turnstone_agents::shape;
 use turnstone_models::{Learner, LearnerState};
 use turnstone_selfplay::replay::{Shard, Window};
-
-/// What to do about damaged shards of the replay window when a run is resumed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DamagedShards {
-    /// Refuse to resume, because the result would differ from that of the uninterrupted run.
-    Refuse,
-    /// Continue without them.
-    LeaveOut,
-}
-
-impl DamagedShards {
-    fn meet(self, fault: &dyn Display, reporter: &Reporter) -> Result<()> {
-        ensure!(
-            self == DamagedShards::LeaveOut,
-            "{fault}; restore it from a copy, or give --leave-out-damaged for another result without it"
-        );
-        reporter.warning(&format!("{fault}; left out, so from here on the run does not repeat"));
-        Ok(())
-    }
-}
 
 /// The learner and the run's standing as of the last finished iteration.
 pub(super) fn learner_and_standing(setup: &Setup<'_>) -> Result<(Learner, Standing)> {
@@ -68,34 +47,38 @@ fn restored(setup: &Setup<'_>, state: LearnerState, standing: &Standing) -> Resu
     Ok(learner)
 }
 
-/// The replay window. Shards that cannot be read are refused, or left out from now on.
-pub(super) fn window(setup: &Setup<'_>, standing: &mut Standing, damaged: DamagedShards) -> Result<Window> {
+/// The replay window.
+///
+/// # Errors
+/// A shard is missing or damaged: without it the result would differ from that of the uninterrupted run.
+pub(super) fn window(setup: &Setup<'_>, standing: &Standing) -> Result<Window> {
     let (window, faults) = setup.folder.load_window(standing, setup.game);
-    for (iteration, fault) in faults {
-        damaged.meet(&fault, setup.reporter)?;
-        standing.left_out.push(iteration);
+    match faults.first() {
+        None => Ok(window),
+        Some((_, fault)) => Err(irreplaceable(fault)),
     }
-    Ok(window)
 }
 
-/// The games that were played ahead, if any were. If they cannot be read, they are refused, or played again.
-pub(super) fn ahead(setup: &Setup<'_>, standing: &mut Standing, damaged: DamagedShards) -> Result<Option<Shard>> {
+/// The games that were played ahead, if any were.
+///
+/// # Errors
+/// Those of [`window`].
+pub(super) fn ahead(setup: &Setup<'_>, standing: &Standing) -> Result<Option<Shard>> {
     let Some(counts) = standing.ahead else { return Ok(None) };
     let iteration = standing.iteration + 1;
-    let read = || -> Result<Shard> {
-        let shard = setup.folder.load_shard(iteration, setup.game)?;
-        let (found, expected) = (shard.len() as u64, counts.positions);
-        ensure!(found == expected, "the shard of iteration {iteration} has {found} positions, not {expected}");
-        Ok(shard)
-    };
-    match read() {
-        Ok(shard) => Ok(Some(shard)),
-        Err(fault) => {
-            damaged.meet(&fault, setup.reporter)?;
-            standing.ahead = None;
-            Ok(None)
-        }
+    let shard = setup.folder.load_shard(iteration, setup.game).map_err(|fault| irreplaceable(&fault))?;
+    let (found, expected) = (shard.len() as u64, counts.positions);
+    if found != expected {
+        return Err(irreplaceable(&format!(
+            "the shard of iteration {iteration} has {found} positions, not {expected}"
+        )));
     }
+    Ok(Some(shard))
+}
+
+/// The fault of a shard whose games cannot be played again.
+fn irreplaceable(fault: &dyn Display) -> anyhow::Error {
+    anyhow::anyhow!("{fault}; restore it from a copy, or begin another run with --from latest.safetensors")
 }
 
 /// Removes what the folder has of iterations that were not finished, and of those that have left the window.

@@ -56,7 +56,6 @@ impl Run<'_> {
         }
         let window_from = self.window.oldest().unwrap_or(1);
         let mut standing = Standing { iteration, window_from, ..self.standing.clone() };
-        standing.left_out.retain(|&iteration| iteration >= window_from);
         let best = metrics.mean_score().filter(|&score| standing.best_score.is_none_or(|best| score >= best));
         if let Some(score) = best {
             (standing.best_score, standing.best_step) = (Some(score), Some(step));

@@ -194,7 +194,7 @@ fn event_files_hold_the_metrics_of_every_iteration() {
             stop: &stop,
             players,
         };
-        let run = if iterations == 3 { Run::start(setup) } else { Run::resume(setup, DamagedShards::Refuse) };
+        let run = if iterations == 3 { Run::start(setup) } else { Run::resume(setup) };
         assert_eq!(run.and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
     }
     let lines = std::fs::read_to_string(folder.metrics()).expect("readable");

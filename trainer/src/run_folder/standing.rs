@@ -19,9 +19,6 @@ pub struct Standing {
     pub best_score: Option<f64>,
     /// Learner step of the best checkpoint.
     pub best_step: Option<u64>,
-    /// Iterations that were left out of the window because their shards were damaged.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<u64>,
     /// The next iteration's games, if they have been played already (`run.overlap`); its shard is then on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead: Option<GameCounts>,

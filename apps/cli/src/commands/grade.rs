@@ -44,15 +44,9 @@ pub(crate) struct Grade {
     /// Draw critical positions only: some legal move gives the value away
     #[arg(long, requires = "sample")]
     critical: bool,
-    /// Draw critical positions only in which at most this many moves keep the value: 1 for the only move
-    #[arg(long, value_name = "N", requires = "sample", value_parser = clap::value_parser!(u16).range(1..))]
-    keepers: Option<u16>,
     /// File of positions, one per line, that the games begin with, for endings that games from the start rarely reach
     #[arg(long, value_name = "FILE", requires = "sample")]
     starts: Option<PathBuf>,
-    /// Agent that plays the games that positions are drawn from, mixed with random moves
-    #[arg(long, value_name = "AGENT", default_value = "alphabeta:depth=4")]
-    sampler: AgentSpec,
     /// Write the positions and their exact values to a file
     #[arg(long, value_name = "FILE", requires = "sample")]
     save: Option<PathBuf>,
@@ -72,7 +66,7 @@ pub(crate) struct Grade {
 impl Grade {
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
-        let agents: Vec<&AgentSpec> = self.agent.iter().chain([&self.sampler]).collect();
+        let agents: Vec<&AgentSpec> = self.agent.iter().collect();
         let game = self.game.game_of(&agents, games)?;
         self.grade(&*game, cluster)
     }
@@ -126,12 +120,11 @@ impl Grade {
             let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
                 bail!("{} has no exact values with these parameters", game.name());
             };
-            let sampler = Agent::load(&self.sampler, game)?;
             let bar = reporter.bar("sampling", count as u64);
             let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
-            let keepers = self.keepers.map(usize::from).or(self.critical.then_some(usize::MAX));
-            let sampling = Sampling { count, phase: self.phase.clone(), keepers, seed: self.seed, starts };
-            let set = sample(game, &*truth, &sampler, &sampling, &|| bar.inc(1), stop)?;
+            let sampling =
+                Sampling { count, phase: self.phase.clone(), critical: self.critical, seed: self.seed, starts };
+            let set = sample(game, &*truth, &sampling, &|| bar.inc(1), stop)?;
             bar.finish_and_clear();
             return Ok(set);
         }

@@ -42,9 +42,6 @@ pub(crate) struct Play {
     /// Agent of player 2
     #[arg(long, value_name = "AGENT", default_value = "human")]
     p2: AgentSpec,
-    /// Agent that `hint` and `eval` ask [default: az:pretrained where it fits the game, else alphabeta:depth=4]
-    #[arg(long, value_name = "AGENT")]
-    adviser: Option<AgentSpec>,
     /// Stop after this many moves of both players together
     #[arg(long, value_name = "N")]
     max_moves: Option<usize>,
@@ -58,14 +55,13 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let agents: Vec<&AgentSpec> = [&self.p1, &self.p2].into_iter().chain(&self.adviser).collect();
+        let agents = [&self.p1, &self.p2];
         let Place { game, state, .. } = self.place.place_of(&agents, games)?;
         let settings = Settings {
             names: [self.p1.to_string(), self.p2.to_string()],
             shown: [shown(&*game, &self.p1)?, shown(&*game, &self.p2)?],
             max_moves: self.max_moves,
             seed: self.seed,
-            adviser: self.adviser.clone(),
             quiet: self.json,
         };
         let players = [self.player(&*game, &self.p1)?, self.player(&*game, &self.p2)?];

@@ -11,7 +11,7 @@ use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
-use turnstone_trainer::report::{LiveRun, MOST_RUNS, Settings, report, side_by_side};
+use turnstone_trainer::report::{LiveRun, MOST_RUNS, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -28,9 +28,6 @@ pub(crate) struct Report {
     /// File to write [default: report.html in the run's folder, comparison.html beside the first of several]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Simulations per move of the sample games and of grading
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    simulations: u32,
     /// Do not grade the newest checkpoint against exact values
     #[arg(long)]
     no_grade: bool,
@@ -43,8 +40,7 @@ impl Report {
         let run = LiveRun::read(&folder, games)?;
         let game = run.config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
-        let settings = Settings { simulations: self.simulations, grade: !self.no_grade };
-        let page = report(&*game, &run, &folder, settings, &reporter, stop)?;
+        let page = report(&*game, &run, &folder, !self.no_grade, &reporter, stop)?;
         let Some(page) = page else {
             print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));

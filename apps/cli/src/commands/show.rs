@@ -1,16 +1,14 @@
 //! `turnstone show`: a position as a drawing, as its legal actions, or as the number of sequences of plies from it.
 
-use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Map, Value, json};
-use turnstone_base::line_io::Lines;
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_selfplay::Games;
 
-use crate::args::{Place, PlaceArgs};
+use crate::args::PlaceArgs;
 
 #[derive(Args, Debug)]
 #[command(after_help = r#"Examples:
@@ -33,9 +31,6 @@ pub(crate) struct Show {
     /// Print the legal actions without the drawing
     #[arg(long, conflicts_with = "svg")]
     legal: bool,
-    /// Read one list of moves per line and answer each with one JSON object; implies --json
-    #[arg(long, requires = "legal", conflicts_with = "moves")]
-    stdin: bool,
     /// Print the number of sequences of this many plies instead
     #[arg(long, value_name = "PLIES", conflicts_with_all = ["svg", "legal"], value_parser = clap::value_parser!(u32).range(0..=1000))]
     perft: Option<u32>,
@@ -53,7 +48,6 @@ impl Show {
         let place = self.place.place(games)?;
         match self.perft {
             Some(depth) => self.count(&*place.game, &place.state, depth)?,
-            None if self.stdin => answer_lines(&place)?,
             None => self.show(&*place.game, &place.state, place.last)?,
         }
         Ok(ExitCode::SUCCESS)
@@ -98,18 +92,6 @@ impl Show {
         }
         Ok(())
     }
-}
-
-/// Answers each line of standard input, a list of moves from the place.
-fn answer_lines(place: &Place) -> Result<()> {
-    let mut lines = Lines::new(io::stdin().lock());
-    while let Some(line) = lines.read()? {
-        let state = line.map_err(anyhow::Error::from).and_then(|moves| place.state_after(moves));
-        let reply =
-            state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(&*place.game, &state));
-        println!("{reply}");
-    }
-    Ok(())
 }
 
 /// Each legal action with the number of sequences of `depth` plies that begin with it; none at depth 0.

@@ -48,12 +48,6 @@ pub(crate) struct Solve {
     /// Number of threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Build the table even if it exists already
-    #[arg(long)]
-    overwrite: bool,
-    /// Print nothing but the result
-    #[arg(long)]
-    quiet: bool,
 }
 
 impl Solve {
@@ -68,10 +62,9 @@ impl Solve {
             tables: &self.out,
             tables_only: self.tables_only,
             threads,
-            overwrite: self.overwrite,
             most_positions: MOST_POSITIONS,
         };
-        let finished = game.solve(position, &options, &Console(Reporter::new(self.quiet)))?;
+        let finished = game.solve(position, &options, &Console(Reporter::new(false)))?;
         Ok(if finished { ExitCode::SUCCESS } else { ExitCode::from(130) })
     }
 }

@@ -21,7 +21,7 @@ use crate::called::{PROGRAM, as_called};
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
-use turnstone_trainer::run::{Beginning, DamagedShards, Ending, Players, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{Beginning, Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -43,9 +43,6 @@ pub(crate) struct Train {
     /// Replace an earlier run in the folder
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
-    /// Seed of the run in place of the config's
-    #[arg(long, conflicts_with = "resume", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
-    seed: Option<u64>,
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated. With --resume, of the run's own config, and
     /// only keys that may change
     #[arg(long, value_name = "KEY=VALUE")]
@@ -56,9 +53,6 @@ pub(crate) struct Train {
     /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone doctor --devices`
     #[arg(long)]
     device: Option<ComputeDevice>,
-    /// Continue without damaged replay shards; the result differs from that of the uninterrupted run
-    #[arg(long, requires = "resume")]
-    leave_out_damaged: bool,
     /// With --resume: let matches start the programs of `engine:` opponents in the run's config
     #[arg(long)]
     allow_engines: bool,
@@ -73,7 +67,6 @@ pub(crate) struct Train {
 }
 
 impl Train {
-    // long because it is the command from its options to its exit code
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
@@ -110,8 +103,7 @@ impl Train {
             stop,
             players,
         };
-        let damaged = if self.leave_out_damaged { DamagedShards::LeaveOut } else { DamagedShards::Refuse };
-        let run = match if resumed { Run::resume(setup, damaged) } else { Run::start(setup) } {
+        let run = match if resumed { Run::resume(setup) } else { Run::start(setup) } {
             Err(error) if !resumed => {
                 folder.discard();
                 return Err(error);
@@ -195,8 +187,7 @@ impl Train {
     /// Creates a new run of the config.
     fn create(&self, games: &Games) -> Result<(Config, RunFolder)> {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
-        let mut config = Config::read_with(path, &self.set, games)?;
-        config.seed = self.seed.unwrap_or(config.seed);
+        let config = Config::read_with(path, &self.set, games)?;
         let mut config = self.on_device(config, games)?;
         // What cannot work is refused before there is a folder.
         let game = config.game(games).map_err(anyhow::Error::msg)?;
@@ -206,7 +197,7 @@ impl Train {
             beginning.weights(&*game, &config).context("--from")?;
             config.run.from = beginning.checksum();
         }
-        let changed = self.seed.is_some() || self.device.is_some() || self.from.is_some() || !self.set.is_empty();
+        let changed = self.device.is_some() || self.from.is_some() || !self.set.is_empty();
         let text = if changed {
             toml::to_string(&config)?
         } else {

@@ -167,13 +167,9 @@ def arena(
     opening_bound: int | None = None,
     seed: int = 0,
     format: str = "round-robin",
-    rounds: int | None = None,
     clock: str | None = None,
     out_of_time: str = "random",
-    on_fault: str = "lose",
     sprt: str | None = None,
-    adjudicate: bool = False,
-    tables: PathLike = "tables",
     threads: int | None = None,
     ladder: bool = False,
     progress: Callable[[int, int], Any] | None = None,
@@ -188,13 +184,10 @@ def arena(
         opening_filter: agent whose score of an opening must be within `opening_bound` for the opening to be kept.
         opening_bound: greatest score of either side, in the heuristic's units or as the expected result in hundredths.
         seed: of openings and random choices; it determines the result.
-        format: `round-robin`, `swiss` or `gauntlet` (the first agent against each of the others).
-        rounds: of a Swiss tournament.
+        format: `round-robin` or `gauntlet` (the first agent against each of the others).
         clock: time of each agent for all its moves of a game, such as `10s`.
         out_of_time: penalty for a player whose clock has run out, `random` (moves) or `lose`.
-        on_fault: penalty for an engine that crashes, does not answer or plays an illegal move.
         sprt: bounds of a sequential test that may end a match early, such as `elo0=0,elo1=10`.
-        adjudicate: whether games end as soon as their exact value is known; `tables` is the folder with the tables.
         threads: number of threads, by default one per core; they do not change the result.
         ladder: rates one agent on the game's ladder, on which `random` has Elo 0.
         progress: called with the number of finished games and of all games.
@@ -208,13 +201,9 @@ def arena(
         "opening_bound": opening_bound,
         "seed": seed,
         "format": format,
-        "rounds": rounds,
         "clock": clock,
         "out_of_time": out_of_time,
-        "on_fault": on_fault,
         "sprt": sprt,
-        "adjudicate": adjudicate,
-        "tables": tables,
     }
     texts = {name: _option_text(value) for name, value in options.items() if value is not None}
     record, table, *reports = _turnstone._arena(game, specs, texts, ladder, threads, progress)
@@ -281,8 +270,7 @@ def grade(
     positions: PathLike | None = None,
     sample: int | None = None,
     phase: str | None = None,
-    keepers: int | None = None,
-    sampler: str = "alphabeta:depth=4",
+    critical: bool = False,
     tables: PathLike = "tables",
     seed: int = 0,
     threads: int | None = None,
@@ -295,9 +283,9 @@ def grade(
         game: name of a game, or a `Game` with parameters.
         agent: one-line spec.
         positions: file of positions with exact values.
-        sample: number of positions to draw from games of `sampler`, mixed with random moves, and to solve.
+        sample: number of positions to draw from games of alpha-beta, mixed with random moves, and to solve.
         phase: draws positions of this phase only: `opening`, `midgame` or `endgame`.
-        keepers: draws critical positions only, in which some move gives the value away and at most this many keep it.
+        critical: draws critical positions only, in which some move gives the value away.
         tables: folder with tables of exact values.
         seed: of the sample and of random choices.
     """
@@ -305,7 +293,7 @@ def grade(
     if positions is not None and sample is not None:
         raise ValueError("give positions or sample, not both")
     path = None if positions is None else os.fspath(positions)
-    data = json.loads(_turnstone._grade(game, agent, path, sample, phase, keepers, sampler, os.fspath(tables), seed, threads))
+    data = json.loads(_turnstone._grade(game, agent, path, sample, phase, critical, os.fspath(tables), seed, threads))
     if data is None:
         raise RuntimeError("the grading was interrupted before its end")
     regret = Interval(*data["regret"])
@@ -446,7 +434,6 @@ def train(
     run: PathLike | None = None,
     resume: bool | PathLike = False,
     overwrite: bool = False,
-    seed: int | None = None,
     max_minutes: float | None = None,
     allow_engines: bool = False,
     on_iteration: Callable[[Dict[str, Any]], Any] | None = None,
@@ -460,11 +447,10 @@ def train(
     Args:
         config: path of a TOML file, or the same as a dictionary: `{"game": {"name": "mancala"}, "run":
             {"iterations": 10}}`. Every key has a default but the game's name.
-        overrides: values that replace the config's: `{"learn.batch": 512}`.
+        overrides: values that replace the config's: `{"learn.batch": 512, "seed": 2}`.
         run: folder of the run; by default `runs/<name of the config file, or of the game>`.
         resume: True to continue the run in `run`, or its folder.
         overwrite: replaces an earlier run in the folder.
-        seed: in place of the config's.
         max_minutes: stops at the end of the iteration in which they have passed.
         allow_engines: lets a resumed run start the programs of `engine:` opponents in its config, if the run is yours.
         on_iteration: called with the metrics of each iteration as it ends.
@@ -475,8 +461,8 @@ def train(
         run = resume
     path, text = None, None
     if resume:
-        if config is not None or overrides or seed is not None or overwrite:
-            raise ValueError("a run is resumed with its own config: give no config, overrides, seed or overwrite")
+        if config is not None or overrides or overwrite:
+            raise ValueError("a run is resumed with its own config: give no config, overrides or overwrite")
         if run is None:
             raise ValueError("name the folder of the run to resume")
     elif config is None:
@@ -502,7 +488,6 @@ def train(
         "config": path,
         "config_json": text,
         "overrides": [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()],
-        "seed": seed,
         "overwrite": overwrite,
         "max_minutes": max_minutes,
         "allow_engines": allow_engines,

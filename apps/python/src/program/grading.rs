@@ -23,15 +23,13 @@ pub(crate) fn grade(
     positions: Option<PathBuf>,
     sample: Option<usize>,
     phase: Option<String>,
-    keepers: Option<usize>,
-    sampler: &str,
+    critical: bool,
     tables: PathBuf,
     seed: u64,
     threads: Option<usize>,
 ) -> PyResult<String> {
     let game = Game::of(game)?;
-    let [agent, sampler] = [agent, sampler].map(str::parse::<AgentSpec>);
-    let (agent, sampler) = (agent.map_err(agent_error)?, sampler.map_err(agent_error)?);
+    let agent = agent.parse::<AgentSpec>().map_err(agent_error)?;
     let (stop, rules) = (AtomicBool::new(false), &*game.rules);
     let set = || {
         let name = rules.name();
@@ -44,9 +42,8 @@ pub(crate) fn grade(
         };
         let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
         let values = values.ok_or_else(|| value_error(format!("{name} has no exact values")))?;
-        let sampler = Agent::load(&sampler, rules).map_err(agent_error)?;
-        let sampling = Sampling { count, phase, keepers, seed, starts: Vec::new() };
-        grading::sample(rules, &*values, &sampler, &sampling, &|| {}, &stop).map_err(program_error)
+        let sampling = Sampling { count, phase, critical, seed, starts: Vec::new() };
+        grading::sample(rules, &*values, &sampling, &|| {}, &stop).map_err(program_error)
     };
     let work = || {
         let agent = Agent::load(&agent, rules).map_err(agent_error)?;

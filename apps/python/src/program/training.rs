@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::run::{DamagedShards, Ending, Players, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{Ending, Players, Run, Setup, confirm_matches};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
@@ -33,8 +33,6 @@ pub(crate) struct Task {
     config_json: Option<String>,
     #[pyo3(item)]
     overrides: Vec<String>,
-    #[pyo3(item)]
-    seed: Option<u64>,
     #[pyo3(item)]
     overwrite: bool,
     #[pyo3(item)]
@@ -98,7 +96,7 @@ impl Task {
             players: Players::default(),
         };
         let resumes = self.resumes();
-        let started = if resumes { Run::resume(setup, DamagedShards::Refuse) } else { Run::start(setup) };
+        let started = if resumes { Run::resume(setup) } else { Run::start(setup) };
         let run = match started {
             Err(error) if !resumes => {
                 folder.discard();
@@ -122,7 +120,7 @@ impl Task {
             .iter()
             .map(|text| text.parse::<Override>().map_err(|fault| value_error(format!("override `{text}`: {fault}"))));
         let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
-        let mut config = match (&self.config, &self.config_json) {
+        let config = match (&self.config, &self.config_json) {
             (Some(path), _) => Config::read_with(path, &overrides, games).map_err(value_error)?,
             (None, Some(json)) => {
                 let fault = |fault: String| value_error(format!("config: {fault}"));
@@ -133,7 +131,6 @@ impl Task {
             }
             (None, None) => unreachable!("without a config the run is resumed"),
         };
-        config.seed = self.seed.unwrap_or(config.seed);
         let game = config.game(games).map_err(value_error)?;
         let game = Game { rules: game };
         game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(program_error)?;

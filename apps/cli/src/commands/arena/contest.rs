@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_tournament_has_a_file_of_its_own() {
         let text = "[game]\nname = \"mancala\"\nstones = 3\n[arena]\nagents = [\"random\", \"mcts:sims=9\"]\ngames = 6\n\
-                    format = \"swiss\"\nclock = \"2s\"\nsprt = \"0,10\"\nopenings = \"1-3\"\nadjudicate = true\nout_of_time = \"lose\"\n";
+                    format = \"gauntlet\"\nclock = \"2s\"\nsprt = \"0,10\"\nopenings = \"1-3\"\nout_of_time = \"lose\"\n";
         let contest = read(text).expect("valid");
         assert_eq!((contest.agents.len(), contest.game.params().iter().any(|(_, value)| value == "3")), (2, true));
         let MatchOptions { games, clock, .. } = contest.options;
@@ -133,7 +133,7 @@ mod tests {
         let fault = |from: &str, to: &str| format!("{:#}", read(&text.replace(from, to)).err().expect("a fault"));
         assert!(fault("games", "gams").contains("unknown key `arena.gams` (did you mean `arena.games`?)"));
         assert!(fault("\"2s\"", "\"2\"").contains("the clock must be a time"), "{}", fault("\"2s\"", "\"2\""));
-        assert!(fault("\"swiss\"", "\"swis\"").contains("swis"));
+        assert!(fault("\"gauntlet\"", "\"swiss\"").contains("swiss"));
         assert!(fault("random", "rando").contains("line 5") && fault("random", "rando").contains("did you mean"));
         assert!(fault("mancala", "mancla").contains("did you mean `mancala`"));
         assert!(fault("[game]", "[game").contains("line 1"));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::{Error, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use turnstone_arena::{MATCH_OPTIONS, MatchOption, MatchOptions, OptionValues};
 
 /// Names of the options on the command line.
@@ -28,7 +28,6 @@ impl Args for OptionArgs {
 fn argument(option: &'static MatchOption, name: &'static str) -> Arg {
     let argument = Arg::new(option.name).long(name).help(option.help.trim());
     match option.values {
-        OptionValues::Flag => argument.action(ArgAction::SetTrue),
         OptionValues::Words(words) => argument.value_name("WORD").value_parser(PossibleValuesParser::new(words)),
         OptionValues::Text(kind) => argument.value_name(kind).value_parser(|text: &str| -> Result<String, String> {
             option.set(&mut MatchOptions::default(), text).map(|()| text.to_owned())
@@ -45,13 +44,7 @@ impl FromArgMatches for OptionArgs {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
         for option in &MATCH_OPTIONS {
-            let text = match option.values {
-                OptionValues::Flag => matches.get_flag(option.name).then_some("true"),
-                OptionValues::Words(_) | OptionValues::Text(_) => {
-                    matches.get_one::<String>(option.name).map(String::as_str)
-                }
-            };
-            if let Some(text) = text {
+            if let Some(text) = matches.get_one::<String>(option.name) {
                 option.set(&mut self.0, text).map_err(|fault| Error::raw(ErrorKind::ValueValidation, fault))?;
             }
         }

@@ -1,7 +1,7 @@
 //! Hints and evaluations for a person, from an agent that does not take part in the game.
 
 use anyhow::{Context, Result};
-use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState};
 
@@ -24,12 +24,12 @@ pub(super) struct Advice {
 }
 
 impl Adviser {
-    /// The agent of this spec, or else the strongest that every game has.
+    /// The strongest agent that every game has.
     ///
     /// # Errors
-    /// The spec's agent cannot be loaded.
-    pub(super) fn new(spec: Option<&AgentSpec>, game: &dyn PlayableGame, seed: u64) -> Result<Self> {
-        let agent = load_adviser(spec, game).context("the adviser")?;
+    /// It cannot be loaded.
+    pub(super) fn new(game: &dyn PlayableGame, seed: u64) -> Result<Self> {
+        let agent = load_adviser(None, game).context("the adviser")?;
         let player = agent.player(game).context("the adviser")?;
         Ok(Self { name: agent.spec.to_string(), player, seed })
     }

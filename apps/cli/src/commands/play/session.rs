@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::json;
 use turnstone_agents::sheet::section;
-use turnstone_agents::{AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::terminal::terminal_size;
@@ -35,7 +35,6 @@ pub(super) struct Settings {
     pub(super) shown: [String; 2],
     pub(super) max_moves: Option<usize>,
     pub(super) seed: u64,
-    pub(super) adviser: Option<AgentSpec>,
     /// Whether nothing is printed while the game runs.
     pub(super) quiet: bool,
 }

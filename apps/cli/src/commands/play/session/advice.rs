@@ -9,7 +9,7 @@ use crate::commands::play::view::{in_words, soft};
 impl Session<'_> {
     fn adviser(&mut self) -> Result<&mut Adviser> {
         if self.adviser.is_none() {
-            self.adviser = Some(Adviser::new(self.settings.adviser.as_ref(), self.game, self.settings.seed)?);
+            self.adviser = Some(Adviser::new(self.game, self.settings.seed)?);
         }
         Ok(self.adviser.as_mut().expect("it was just made"))
     }
