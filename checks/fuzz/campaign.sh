@@ -13,10 +13,10 @@ total=${1:-1000000}
 fuzz=${FUZZ:-cargo +nightly fuzz}
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
-fast="positions actions agent_specs lines ugi_commands analysis_queries pyro_pickles"
-quick="configs ladders truth_sets metrics checkpoints"
-medium="journals saved_games params pyro_requests"
-slow="learner_states shards journals tables forged_shards forged_tables forged_states forged_journals ugi_sessions analysis_sessions"
+fast="notation agent_specs pyro_pickles cluster_messages"
+quick="truth_sets checkpoints cluster_jobs"
+medium="saved_games pyro_requests transcripts"
+slow="tables ugi analysis"
 
 cargo run --quiet --release --locked -p turnstone-fuzz --bin corpus -- checks/fuzz/corpus
 $fuzz build --fuzz-dir checks/fuzz --features libfuzzer-sys
@@ -32,5 +32,5 @@ run() { # TARGET EXECUTIONS
 for target in $slow; do run "$target" $((total / 5000)); done
 for target in $medium; do run "$target" $((total * 3 / 1000)); done
 for target in $quick; do run "$target" $((total * 3 / 100)); done
-for target in $fast; do run "$target" $((total * 12 / 100)); done
+for target in $fast; do run "$target" $((total * 22 / 100)); done
 echo "$sum executions"

@@ -100,16 +100,3 @@ fn take(queue: &Queue, query: Result<Query, Fault>, output: &Output) {
         Err(fault) => output.json(&fault.answer()),
     }
 }
-
-/// Checks a query without answering it, for tests: the number of positions to analyse.
-///
-/// # Errors
-/// The answer that names the fault.
-#[doc(hidden)]
-pub fn check_query(game: &dyn DynGame, line: &str) -> Result<usize, serde_json::Value> {
-    match parse(game, line, 1) {
-        Ok(Query::Analyse(tasks)) => Ok(tasks.len()),
-        Ok(Query::Terminate { .. }) => Ok(0),
-        Err(fault) => Err(fault.answer()),
-    }
-}

@@ -14,7 +14,6 @@ use turnstone_base::line_io::Lines;
 use std::io::BufRead;
 
 use anyhow::Result;
-use turnstone_env::Side;
 
 use self::session::{Next, Session};
 use crate::output::Output;
@@ -33,17 +32,4 @@ pub fn serve(mut setup: Setup, input: impl BufRead, output: &Output) -> Result<(
             Next::Change(changed, current) => (setup, is_current) = (*changed, current),
         }
     }
-}
-
-/// Checks the form of a command, for tests: `Ok(false)` for a blank line.
-///
-/// # Errors
-/// The fault, as in the answer.
-#[doc(hidden)]
-pub fn check_command(line: &str) -> Result<bool, String> {
-    let command = protocol::parse(line)?;
-    if let Some(protocol::Command::Go(go)) = &command {
-        let _ = Side::BOTH.map(|mover| go.limits(mover));
-    }
-    Ok(command.is_some())
 }

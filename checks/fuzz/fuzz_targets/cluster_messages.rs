@@ -1,4 +1,4 @@
-//! Feeds arbitrary bytes to the target `lines`.
+//! Feeds arbitrary bytes to the target `cluster_messages`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| turnstone_fuzz::run("cluster_messages", data));
