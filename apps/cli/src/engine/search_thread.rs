@@ -75,7 +75,7 @@ impl SearchThread {
     /// Whether no search is running. Blocks until the end of a search that has been stopped.
     ///
     /// No wake-up is lost here: a search says that it is done before it prints its answer, so a program that has read
-    /// the answer finds the thread idle. The tests below check every interleaving.
+    /// the answer finds the thread idle.
     ///
     /// # Errors
     /// The thread has panicked.
@@ -187,149 +187,51 @@ impl Searcher {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::io::{self, Write};
 
-    /// In which order the searching thread lets go of a search.
-    #[derive(Clone, Copy, PartialEq)]
-    enum Order {
-        WordFirst,
-        AnswerFirst,
+    use turnstone_agents::{Agent, AgentSpec};
+    use turnstone_env::Params;
+
+    use super::*;
+
+    /// A client that has read a line of output before the search thread can go further: a write returns when the client
+    /// says so.
+    struct Client {
+        seen: Sender<()>,
+        acted: Receiver<()>,
     }
 
-    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-    enum Worker {
-        Idle,
-        Searching,
-        /// The first of word and answer is out, the second is not.
-        Between,
-    }
-
-    /// A client, the reader and the searching thread, with all that is on its way between them.
-    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-    struct Model {
-        /// Searches that the client has yet to ask for. It asks for one when the one before is answered.
-        to_ask: u8,
-        /// Whether the client may yet send a `stop`, which it does at any moment.
-        may_stop: bool,
-        /// Commands on their way to the reader, `true` for `go` and `false` for `stop`.
-        commands: Vec<bool>,
-        /// The reader's `running`, and whether its flag is raised.
-        running: Option<bool>,
-        /// Jobs and words on their way, answers that the client has not seen, and `go`s that were refused.
-        jobs: u8,
-        words: u8,
-        answers: u8,
-        refused: u8,
-        worker: Worker,
-        waiting: bool,
-    }
-
-    impl Model {
-        fn start(to_ask: u8) -> Self {
-            Self {
-                to_ask,
-                may_stop: true,
-                commands: Vec::new(),
-                running: None,
-                jobs: 0,
-                words: 0,
-                answers: 0,
-                refused: 0,
-                worker: Worker::Idle,
-                waiting: false,
-            }
+    impl Write for Client {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.seen.send(()).expect("the client reads");
+            self.acted.recv().expect("the client acts");
+            Ok(bytes.len())
         }
 
-        /// The states that one step of one of the three leads to.
-        fn next(&self, order: Order) -> Vec<Self> {
-            let mut next = Vec::new();
-            let mut step = |change: &dyn Fn(&mut Self)| {
-                let mut after = self.clone();
-                change(&mut after);
-                next.push(after);
-            };
-            if self.to_ask > 0 && !self.waiting {
-                step(&|s| {
-                    (s.to_ask, s.waiting) = (s.to_ask - 1, {
-                        s.commands.push(true);
-                        true
-                    });
-                });
-            }
-            if self.may_stop {
-                step(&|s| {
-                    s.may_stop = {
-                        s.commands.push(false);
-                        false
-                    }
-                });
-            }
-            if self.waiting && self.answers > 0 {
-                step(&|s| (s.answers, s.waiting) = (s.answers - 1, false));
-            }
-            match (self.commands.first(), self.running) {
-                (Some(false), running) => step(&|s| {
-                    s.commands.remove(0);
-                    s.running = running.map(|_| true);
-                }),
-                // `is_idle` waits for the word of a search that was stopped, and looks for it otherwise.
-                (Some(true), Some(true)) if self.words == 0 => {}
-                (Some(true), Some(false)) if self.words == 0 => step(&|s| {
-                    s.commands.remove(0);
-                    s.refused += 1;
-                }),
-                (Some(true), running) => step(&|s| {
-                    s.commands.remove(0);
-                    s.words -= u8::from(running.is_some());
-                    (s.running, s.jobs) = (Some(false), s.jobs + 1);
-                }),
-                (None, _) => {}
-            }
-            let let_go = |s: &mut Self, first: bool| match (order == Order::WordFirst) == first {
-                true => s.words += 1,
-                false => s.answers += 1,
-            };
-            match self.worker {
-                Worker::Idle if self.jobs > 0 => step(&|s| (s.jobs, s.worker) = (s.jobs - 1, Worker::Searching)),
-                Worker::Idle => {}
-                // It ends by itself, as `go movetime 1` does, whether its flag is raised or not.
-                Worker::Searching => step(&|s| {
-                    s.worker = {
-                        let_go(s, true);
-                        Worker::Between
-                    }
-                }),
-                Worker::Between => step(&|s| {
-                    s.worker = {
-                        let_go(s, false);
-                        Worker::Idle
-                    }
-                }),
-            }
-            next
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
 
-    /// All states that the program can end in, along every interleaving.
-    fn ends(order: Order) -> Vec<Model> {
-        let (mut seen, mut open, mut ends) = (HashSet::new(), vec![Model::start(3)], Vec::new());
-        while let Some(model) = open.pop() {
-            if seen.insert(model.clone()) {
-                let next = model.next(order);
-                if next.is_empty() {
-                    ends.push(model);
-                }
-                open.extend(next);
-            }
-        }
-        ends
-    }
-
-    /// Along every interleaving each `go` of a client that waits for its answers is answered, and none is refused.
+    /// A client that starts the next search, or stops the one before, as soon as it reads an answer.
     #[test]
-    fn no_search_is_lost_between_the_threads() {
-        let answered = |end: &Model| end.to_ask == 0 && !end.waiting && end.refused == 0 && end.jobs == 0;
-        assert!(ends(Order::WordFirst).iter().all(answered), "{:?}", ends(Order::WordFirst));
-        assert!(!ends(Order::AnswerFirst).iter().all(answered), "the order matters, and the model sees it");
+    fn a_search_that_is_answered_is_over() {
+        let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("valid defaults");
+        let player = Agent::load(&AgentSpec::Random, &*game).and_then(|agent| agent.player(&*game)).expect("no file");
+        let (seen, answers) = mpsc::channel();
+        let (act, acted) = mpsc::channel();
+        let output = Output::new(Client { seen, acted });
+        let line = Line::new(game.start());
+        let mut thread = SearchThread::start(game, player, 1, output).expect("a thread");
+        for round in 0..4 {
+            thread.search(&line, None).expect("it works");
+            answers.recv().expect("an answer");
+            if round % 2 == 1 {
+                thread.stop();
+            }
+            assert!(thread.is_idle().expect("it works"), "round {round}");
+            act.send(()).expect("it waits");
+        }
+        thread.end();
     }
 }
