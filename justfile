@@ -12,10 +12,6 @@ quick:
     cargo clippy --release {{light}} --all-targets -- -D warnings
     cargo test --release {{light}}
 
-# The rules of the architecture.
-tidy:
-    cargo test --release -p xtask --test tidy
-
 # What must pass before a change is merged.
 ci:
     .ci/run

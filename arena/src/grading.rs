@@ -223,7 +223,6 @@ pub struct Sampling {
 ///
 /// # Errors
 /// The agent cannot play this game, or fails.
-// long because the loop over games shares the set and the count of barren games
 pub fn sample(
     game: &dyn PlayableGame,
     truth: &dyn DynExactValues,

@@ -147,7 +147,6 @@ impl Referee<'_> {
     ///
     /// # Errors
     /// The first fault, in words.
-    // long because each step of the game has its fault, and all share the position
     pub(super) fn confirm(&self, game: &GameRecord, opening: &Opening) -> Result<(), String> {
         let theirs = self.game.line_texts(&self.game.start(), &opening.actions);
         if game.opening_plies != theirs.len() || theirs != game.moves[..game.opening_plies] {

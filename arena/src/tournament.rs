@@ -86,7 +86,6 @@ impl<'a> Tournament<'a> {
     /// # Errors
     /// There are fewer than two agents or no opening, a test is requested for more than two agents, or an engine does not
     /// start.
-    // long because each check of the settings uses what the ones before have found
     pub(super) fn new(
         game: &'a dyn PlayableGame,
         agents: Vec<&'a Agent>,
@@ -231,7 +230,6 @@ impl<'a> Tournament<'a> {
     }
 
     /// Plays games that no other thread has taken, up to `at_once` side by side, until none is left.
-    // long because the loop over seats shares the games and the numbers that are left
     fn play_some(
         &self,
         plans: &[PlannedGame],

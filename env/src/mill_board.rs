@@ -58,7 +58,6 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
     pub(crate) const ALL: u32 = (1 << POINTS) - 1;
 
     /// Neighbours are the consecutive points of the mills, and the ends of `edges`, the lines with no middle point.
-    // long because a constant function has no iterators, and every table is filled here
     pub(crate) const fn new(names: [&'static str; POINTS], mills: [[u8; 3]; MILLS], edges: &[[u8; 2]]) -> Self {
         let mut board = Self {
             names,

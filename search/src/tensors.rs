@@ -32,7 +32,6 @@ pub trait TensorEvaluator {
 ///
 /// # Errors
 /// That of the function, or a logit of a legal action or a value is not finite, or a value is beyond -1..=1.
-// long because both callbacks share the rows of legal actions
 pub fn evaluate_tensors<G: Game>(
     game: &G,
     spec: &Spec,

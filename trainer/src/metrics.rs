@@ -254,7 +254,6 @@ impl Metrics {
     }
 
     /// Writes the metrics as TensorBoard scalars over the learner's steps.
-    // long because it is a list of tags
     pub fn report(&self, events: &mut EventLog) {
         let mut scalar = |tag: &str, value: f64| events.scalar(tag, value, self.step);
         if let Some(losses) = &self.losses {

@@ -123,6 +123,7 @@ impl Output {
 
     /// Writes a line and flushes it. Exits the program if this fails, as nothing can read its output any more: quietly if
     /// the reader has gone, with one line of error otherwise.
+    #[expect(clippy::disallowed_methods, reason = "nothing can read the output any more")]
     pub fn line(&self, text: &str) {
         let mut place = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Err(error) = place.write_all(format!("{text}\n").as_bytes()).and_then(|()| place.flush()) {

@@ -174,6 +174,7 @@ fn written(output: io::Result<()>, code: ExitCode) -> ExitCode {
 
 /// Installs a panic hook that ends the program quietly when standard output is closed (`| head`), like SIGPIPE, which
 /// Rust's runtime ignores, and with one line when standard output cannot be written for another reason.
+#[expect(clippy::disallowed_methods, reason = "nothing can read the output any more")]
 fn end_with_the_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

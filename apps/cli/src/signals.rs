@@ -11,6 +11,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 /// The handler cannot be installed.
+#[expect(clippy::disallowed_methods, reason = "a second signal ends the program at once")]
 pub(crate) fn stop_on_signals() -> Result<&'static AtomicBool, ctrlc::Error> {
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::SeqCst) {

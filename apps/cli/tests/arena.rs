@@ -1,5 +1,4 @@
 //! `turnstone arena`: results do not depend on the number of threads or on interruptions; faults of files and options.
-// tidy: long because it tries every option of one command, with the helpers that they share
 
 use std::fs;
 use std::path::{Path, PathBuf};

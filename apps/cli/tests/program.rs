@@ -1,5 +1,4 @@
 //! Commands of the program: output formats, exit codes, and one line of error for every fault.
-// tidy: long because it has the faults and the output of every command that has no file of its own
 
 use std::fs;
 use std::io::Write;

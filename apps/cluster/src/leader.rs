@@ -2,7 +2,6 @@
 //!
 //! Nothing depends on what the server remembers. The leader knows which items are on its own disk, and hands out the missing
 //! ones again if no worker plays them.
-// tidy: long because the types that its files share are above the one loop that uses all of them.
 
 mod outcomes;
 mod journal;

@@ -41,7 +41,6 @@ pub(crate) struct Link {
 impl Link {
     /// Connects. `name` is the client's name on the server and part of its inbox; `note` receives lines about the
     /// connection. An unreachable server is tried again until `patience` is over or `stop` is set.
-    // long because the attempts to connect share options, events and patience
     pub(crate) fn connect(
         options: &ServerOptions,
         name: &str,

@@ -1,6 +1,5 @@
 //! Messages between leader and workers, besides jobs, with their subjects and streams on the server. Everything that arrives is
 //! decoded as if an attacker had written it.
-// tidy: long because a message is one subject: its fields, bounds, encoding and the subject it is published on.
 
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;

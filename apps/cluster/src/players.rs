@@ -18,7 +18,6 @@ const MOST_GAMES: usize = 32;
 const MOST_AT_ONCE: usize = 24;
 
 impl SelfPlayer for Leader {
-    // long because its closures borrow the games that are collected
     fn self_play(
         &self,
         game: &dyn TrainableGame,

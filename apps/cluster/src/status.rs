@@ -53,7 +53,6 @@ pub struct Queue {
 ///
 /// # Errors
 /// The server cannot be reached.
-// long because it asks the server for each part in turn
 pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
     let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), |_| {})?;
     let (runs, workers) = (Arc::<Mutex<BTreeMap<_, _>>>::default(), Arc::<Mutex<BTreeMap<_, _>>>::default());

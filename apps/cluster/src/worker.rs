@@ -58,7 +58,6 @@ pub struct WorkerSettings {
 ///
 /// # Errors
 /// The server cannot be reached at first, the spool cannot be written, or a thread failed.
-// long because it makes what the threads of the worker share, and starts them
 pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
     let (spool, name, identity, left) = Spool::open(&settings.spool, settings.name.as_deref())?;

@@ -1,5 +1,4 @@
 //! Pyro's Konane world: `pyro` in a stand-in for Pyro's world, a stand-in for its player on `pyro-server`, and faults.
-// tidy: long because it scripts both ends of one protocol, worlds for our player and players for our world
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

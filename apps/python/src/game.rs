@@ -1,5 +1,4 @@
 //! Games as the classes of this module hold them: rules with their parameters, in Rust or in Python.
-// tidy: long because a game and its class in Python make each other.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "this program runs on the machine, not on the page")]
 fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
     match *arguments {
         ["lines", game, count, spec, checkpoint, kernel] => {

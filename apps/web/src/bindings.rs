@@ -1,5 +1,6 @@
 //! The JavaScript classes of the module.
 
+#![expect(clippy::needless_pass_by_value, reason = "wasm-bindgen hands over owned values")]
 // The attribute writes the functions that JavaScript calls, which take pointers into the module's memory.
 #![allow(unsafe_code)]
 // What the attribute exports is reachable from JavaScript.

@@ -16,7 +16,6 @@ use crate::side_by_side::games_at_once;
 ///
 /// # Errors
 /// Those of [`grade`](super::grade), or the agent cannot play on other machines.
-// long because its closures share the positions and their answers
 pub fn grade_remotely(
     game: &dyn PlayableGame,
     agent: &Agent,

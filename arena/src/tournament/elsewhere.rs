@@ -66,7 +66,6 @@ impl<'a> Tournament<'a> {
     }
 
     /// Has other machines play the games that are not on the board.
-    // long because its closures share the games that are missing and the board
     pub(super) fn play_remotely(
         &self,
         remote: &dyn Remote,

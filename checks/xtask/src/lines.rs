@@ -4,6 +4,8 @@ use std::fs;
 use std::iter::Sum;
 use std::path::Path;
 
+use xtask::product_lines;
+
 /// Lines of Rust, blank lines and comments included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Lines {
@@ -57,27 +59,9 @@ fn below(folder: &Path, is_test: bool) -> Lines {
         .sum()
 }
 
-/// The lines of a file of the product: what `#[cfg(test)]` stands above is tests, to the brace that closes it.
 fn count(text: &str) -> Lines {
-    let lines: Vec<&str> = text.lines().collect();
-    let (mut at, mut tests) = (0, 0);
-    while at < lines.len() {
-        let begin = at;
-        at += 1;
-        if lines[begin].trim() != "#[cfg(test)]" {
-            continue;
-        }
-        while lines.get(at).is_some_and(|line| line.trim().starts_with("#[")) {
-            at += 1;
-        }
-        if let Some(head) = lines.get(at).filter(|head| head.ends_with('{')) {
-            let close = format!("{}}}", &head[..head.len() - head.trim_start().len()]);
-            at += lines[at..].iter().position(|line| **line == close).unwrap_or(lines.len() - 1 - at);
-        }
-        at = (at + 1).min(lines.len());
-        tests += at - begin;
-    }
-    Lines { product: lines.len() - tests, tests }
+    let product = product_lines(text).len();
+    Lines { product, tests: text.lines().count() - product }
 }
 
 #[cfg(test)]

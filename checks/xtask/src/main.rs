@@ -4,8 +4,10 @@
 mod lines;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
+
+use xtask::root;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -13,7 +15,7 @@ fn main() -> ExitCode {
         ["map"] => None,
         ["map", wanted] => Some(wanted),
         ["lines"] => {
-            lines::print(&root(), &crates());
+            lines::print(root(), &crates());
             return ExitCode::SUCCESS;
         }
         _ => {
@@ -29,10 +31,6 @@ fn main() -> ExitCode {
         }
     }
     if folders.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders below the workspace").to_owned()
 }
 
 /// Whether a folder such as `apps/cli` is meant by `cli`, `apps/cli` or `apps`.

@@ -1,19 +1,21 @@
-//! What builds of the repository consist of: no crate for GPUs by default, and one set of features for burn in all of them.
+//! What builds of the repository consist of: no crate for GPUs by default, one set of features for burn, the same versions
+//! and lints in every workspace, and every file of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
 use std::process::Command;
+
+use xtask::root;
 
 /// The packages of a build, each with its sets of features, from `cargo tree` in a folder of the repository. Code that runs
 /// while others compile may have a set of its own.
 type Packages = BTreeMap<String, BTreeSet<String>>;
 
 fn packages(folder: &str, arguments: &str) -> Packages {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders below the repository");
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--locked", "--prefix", "none", "--format", "{p}|{f}"])
         .args(arguments.split(' '))
-        .current_dir(root.join(folder))
+        .current_dir(root().join(folder))
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -85,4 +87,59 @@ fn every_build_compiles_burn_with_the_same_features() {
     let rand: BTreeSet<String> = program.keys().filter(|package| package.starts_with("rand ")).cloned().collect();
     let alone = packages(".", "-p turnstone-env -e normal,build");
     assert_eq!(differences(&rand, &program, &alone).len(), 1);
+}
+
+fn table(path: &str) -> toml::Table {
+    fs::read_to_string(root().join(path)).expect("readable").parse().expect("TOML")
+}
+
+/// The Python package is a workspace of its own, since pyo3 shall not be part of the repository's builds.
+#[test]
+fn the_workspaces_agree() {
+    let [ours, python] = ["Cargo.toml", "apps/python/Cargo.toml"].map(table);
+    assert_eq!(ours["workspace"]["lints"], python["workspace"]["lints"]);
+    for key in ["version", "edition", "rust-version", "license"] {
+        assert_eq!(ours["workspace"]["package"][key], python["package"][key], "{key}");
+    }
+    let [ours, python] = ["Cargo.lock", "apps/python/Cargo.lock"].map(|path| {
+        let versions = table(path)["package"].as_array().expect("a list").clone().into_iter().map(|package| {
+            (
+                package["name"].as_str().expect("a name").to_owned(),
+                package["version"].as_str().expect("text").to_owned(),
+            )
+        });
+        versions.collect::<BTreeSet<_>>()
+    });
+    let other = python.difference(&ours).filter(|(name, _)| ours.iter().any(|(known, _)| known == name));
+    let other: Vec<_> = other.collect();
+    assert!(other.is_empty(), "apps/python/Cargo.lock has other versions: {other:?}");
+}
+
+/// In the other workspaces our crates are dependencies, which the profile of `"*"` would leave as slow as those.
+#[test]
+fn our_crates_are_optimised_in_every_workspace() {
+    let config = table(".cargo/config.toml");
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let names = manifest.lines().filter_map(|line| line.split_once(" = { path")).map(|(name, _)| name);
+    for name in names.filter(|name| *name != "turnstone-features") {
+        let level =
+            config["profile"]["release"]["package"].get(name).and_then(|profile| profile["opt-level"].as_integer());
+        assert!(level.is_some_and(|level| level > 0), ".cargo/config.toml does not optimise {name}");
+    }
+}
+
+/// Where `tests/suite.rs` makes one program of a crate's tests, a file that it does not name would never run.
+#[test]
+fn suites_have_every_file_of_tests() {
+    for member in table("Cargo.toml")["workspace"]["members"].as_array().expect("a list") {
+        let folder = root().join(member.as_str().expect("a folder"));
+        let Ok(suite) = fs::read_to_string(folder.join("tests/suite.rs")) else { continue };
+        let named = suite + &fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        for file in fs::read_dir(folder.join("tests")).expect("a folder") {
+            let file = file.expect("an entry").file_name().into_string().expect("UTF-8");
+            let Some(name) = file.strip_suffix(".rs") else { continue };
+            let ways = [format!("mod {name};"), format!("name = \"{name}\"")];
+            assert!(ways.iter().any(|line| named.contains(line)), "{}: {file} is not named", folder.display());
+        }
+    }
 }

@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
-}
+use xtask::root;
 
 /// The files that git knows or could know and whose names have this form.
 fn files(names: &str) -> Vec<PathBuf> {
@@ -88,38 +86,6 @@ fn the_page_of_formats_has_them_all() {
     assert!(seen.len() >= 6, "{seen:?}");
 }
 
-/// Phrases that are translated word by word: say "continues", "omitted", "belongs to", "returned",
-/// "available", nothing. Old entries of the changelog keep theirs.
-#[test]
-fn phrases_are_english() {
-    // In two parts, so that this file has none of them.
-    const REFUSED: [(&str, &str); 14] = [
-        ("goes", " on"),
-        ("go on", " with"),
-        ("to", " go on"),
-        ("left", " away"),
-        ("if it is to be", " said"),
-        ("it is", " of "),
-        ("is of", " another"),
-        ("given", " back"),
-        ("gives", " back"),
-        ("was at", " hand"),
-        ("for want", " of"),
-        ("to be", " had"),
-        ("in", " vain"),
-        ("what", " there is"),
-    ];
-    let mut faults = Vec::new();
-    for file in ["*.rs", "*.md", "*.py", "*.ts"].into_iter().flat_map(files) {
-        let text = fs::read_to_string(root().join(&file)).expect("readable");
-        for (start, end) in REFUSED.into_iter().filter(|_| !file.ends_with("CHANGELOG.md")) {
-            let phrase = format!("{start}{end}");
-            faults.extend(text.contains(&phrase).then(|| format!("{}: `{phrase}`", file.display())));
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
 /// Paths into a clone, as commands and manifests on the pages write them, exist in the repository.
 #[test]
 fn paths_into_a_clone_exist() {
@@ -151,7 +117,7 @@ fn commands_install_folders_that_exist() {
             for (place, _) in text.match_indices(command) {
                 let rest = &text[place + command.len()..];
                 let folder = rest.split(|c: char| !(c.is_alphanumeric() || "/_-".contains(c))).next().unwrap_or("");
-                let from = [root(), root().join(page.parent().expect("a folder"))];
+                let from = [root().to_owned(), root().join(page.parent().expect("a folder"))];
                 seen += 1;
                 if !from.iter().any(|from| from.join(folder).is_dir()) {
                     faults.push(format!("{}: {command}{folder}: no such folder", page.display()));
@@ -290,26 +256,6 @@ fn common_changes_name_what_exists() {
     assert!(gone.is_empty(), "CONTRIBUTING.md names {gone:?}");
 }
 
-/// The steps of a table: a file and a function that it defines, as `` `file.rs`: `fn name` `` in the second column.
-fn steps(text: &str) -> Vec<(&str, &str)> {
-    let rows = text.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split(" | ").nth(1));
-    rows.filter_map(|code| code.strip_prefix('`')?.strip_suffix('`')?.split_once("`: `")).collect()
-}
-
-/// The page that follows a position through the program names functions that their files define.
-#[test]
-fn the_life_of_a_position_names_what_exists() {
-    let text = fs::read_to_string(root().join("docs/lab/life-of-a-position.md")).expect("a page");
-    let steps = steps(&text);
-    assert_eq!(steps.len(), text.lines().filter(|line| line.starts_with("| ")).count() - 1, "a step of each row");
-    let is_defined = |(file, function): &(&str, &str)| {
-        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
-        source.match_indices(function).any(|(at, _)| source[at + function.len()..].starts_with(['(', '<']))
-    };
-    let gone: Vec<_> = steps.iter().filter(|step| !is_defined(step)).collect();
-    assert!(gone.is_empty(), "docs/lab/life-of-a-position.md names {gone:?}");
-}
-
 /// Each list of the built-in games names a game twice, as a module and in the list itself, and nothing else does.
 #[test]
 fn a_game_is_two_lines_of_each_list() {
@@ -326,20 +272,6 @@ fn a_game_is_two_lines_of_each_list() {
         let is_listed = |line: &&str| line.starts_with(&format!("{name}::")) && line.ends_with(';');
         assert_eq!(lines.len(), 2, "{list}: {lines:?}");
         assert!(lines[0] == format!("pub mod {name};") && is_listed(&lines[1]), "{list}: {lines:?}");
-    }
-}
-
-/// The page for newcomers stays short, and says what each crate contains.
-#[test]
-fn the_architecture_is_short_and_whole() {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a page");
-    let words = text.split_whitespace().count();
-    assert!(words <= 2_500, "ARCHITECTURE.md has {words} words");
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
-    let manifest: toml::Table = manifest.parse().expect("a manifest");
-    let members = manifest["workspace"]["members"].as_array().expect("a list");
-    for member in members.iter().filter_map(|member| member.as_str()).filter(|member| !member.starts_with("checks/")) {
-        assert!(text.contains(&format!("\n| `{member}` | ")), "ARCHITECTURE.md lacks {member}");
     }
 }
 

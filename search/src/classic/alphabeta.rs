@@ -278,7 +278,6 @@ impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
         score
     }
 
-    // long because the loop over the moves shares the window, the best move and the queue
     fn expand(
         &mut self,
         state: &G::State,

@@ -62,7 +62,6 @@ impl StatusOfCluster {
     }
 }
 
-// long because it is the table, one line per row
 fn print(status: &Status) {
     println!("{:<28} {:<14} {:>9} {:>9} {:>7} {:>7}  stage", "run", "game", "items", "missing", "queued", "played");
     for (name, run) in &status.runs {

@@ -77,6 +77,7 @@ fn a_reader_that_has_gone_ends_the_program() {
 }
 
 /// A random line: a command, an invalid command, or noise.
+#[expect(clippy::too_many_lines, reason = "a list of forms")]
 fn line(rng: &mut impl Rng) -> Vec<u8> {
     const WORDS: &[&str] = &[
         "ugi",

@@ -86,7 +86,6 @@ fn consider(shared: &Shared, announcement: Announcement) {
 type Queue = Consumer<pull::Config>;
 
 /// Fetches ranges while there is room for them.
-// long because it is the loop of the fetcher, with its reasons to wait
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let mut queues: HashMap<String, Queue> = HashMap::new();
     let mut jobs = Jobs::default();
@@ -155,7 +154,6 @@ async fn fetch_one(
 }
 
 /// Takes a range: it is queued if its job is in memory, and otherwise waits for the job.
-// long because each check of a message has its consequence
 async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: Message) -> Result<()> {
     let range = match Range::decode(&message.payload) {
         Ok(range) => range,

@@ -28,7 +28,6 @@ const HEADERS: usize = 4 << 10;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Collects finished items by range, and sends ranges. The spool's lock is held as long.
-// long because it is the loop of the sender, one arm per report
 pub(super) async fn send(
     js: Context,
     shared: Arc<Shared>,
@@ -148,7 +147,6 @@ fn too_long(messages: &[Vec<u8>], max_payload: usize) -> Option<String> {
 }
 
 /// Publishes ranges in their order, each until the server has stored it.
-// long because each way to get rid of a result has its consequence
 async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedReceiver<(Entry, Option<Arc<Acker>>)>) {
     while let Some((entry, acker)) = entries.recv().await {
         let mut said = false;

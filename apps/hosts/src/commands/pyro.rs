@@ -67,6 +67,7 @@ impl Pyro {
 }
 
 /// The flag that Ctrl-C and SIGTERM set from now on. A second signal ends the program.
+#[expect(clippy::disallowed_methods, reason = "a second signal ends the program at once")]
 fn stop_on_signals() -> Result<Arc<AtomicBool>, ctrlc::Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&stop);

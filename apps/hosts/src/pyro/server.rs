@@ -127,7 +127,6 @@ impl Server {
 }
 
 /// Answers the requests of one connection until it is closed.
-// long because it is the protocol of a connection, one arm per message
 fn serve(
     mut stream: TcpStream,
     side: Side,

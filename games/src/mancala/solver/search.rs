@@ -54,7 +54,6 @@ impl<'a> Search<'a> {
     }
 
     /// As [`Search::test`], of a position whose bounds leave the answer open.
-    // long because its two passes over the plies share bounds, order and what other threads search
     fn search(&mut self, board: Board, known: Entry, beta: i16) -> Result<i16, Stopped> {
         self.counter.count()?;
         let mut candidates = [Candidate::default(); MAX_PITS];

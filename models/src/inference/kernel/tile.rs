@@ -81,7 +81,6 @@ pub(crate) trait Vector: Copy {
 ///
 /// The sums stay in registers from the bias to the output because all their indices are constants once the short loops
 /// over `r` and `s` are unrolled.
-// long because the sums must not leave the function's registers
 #[inline(always)]
 pub(super) fn compute_tile<V: Vector, const ROWS: usize, const STRIPS: usize>(
     product: &Product<'_>,

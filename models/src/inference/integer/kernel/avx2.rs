@@ -63,7 +63,6 @@ fn add_up<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &
 }
 
 /// The sums of a tile, two quads at a time: see [`weights`](super::weights).
-// long because the sums must not leave the function's registers
 #[inline(always)]
 fn add_up_centred<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, to: &mut [Sums]) {
     let Area { class, first_strip, .. } = *area;

@@ -158,7 +158,6 @@ pub(super) trait Numbers: Vector {
 }
 
 /// Converts the sums of an area and writes them to their destination.
-// long because each destination is a loop of its own, inlined for the instruction set
 #[inline(always)]
 pub(super) fn finish_area<N: Numbers>(product: &Product<'_>, area: &Area<'_>, sums: &[Sums], to: &mut Destination<'_>) {
     let conversions = &product.conversion[area.first_strip..][..area.strips];
