@@ -2,7 +2,7 @@
 
 use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
-use crate::network::{Network, Op, Step, Var, fused};
+use crate::network::{Network, Op, Var, fused};
 use crate::shape::Shape;
 
 /// What a network costs in games of one shape.
@@ -15,8 +15,6 @@ pub struct NetworkCost {
     /// Numbers per position in the results of all steps, the observation's included. Training keeps them for the pass
     /// backwards.
     pub activations: usize,
-    /// Most numbers per position that are needed at one time in inference.
-    pub alive: usize,
 }
 
 impl NetworkConfig {
@@ -26,12 +24,10 @@ impl NetworkConfig {
     /// As for [`layout`](Self::layout).
     pub fn cost(&self, shape: &Shape) -> Result<NetworkCost, NetworkError> {
         let network = Network::new(self, shape)?;
-        let steps = fused(&network);
         Ok(NetworkCost {
             parameters: network.layers.iter().map(|layer| (layer.inputs + 1) * layer.outputs).sum(),
             multiply_adds: network.ops.iter().map(|op| multiply_adds(&network, op)).sum(),
-            activations: steps.iter().map(|step| numbers(&network, step.output())).sum(),
-            alive: alive(&network, &steps),
+            activations: fused(&network).iter().map(|step| numbers(&network, step.output())).sum(),
         })
     }
 }
@@ -47,22 +43,6 @@ fn multiply_adds(network: &Network, op: &Op) -> usize {
     let outputs = network.layers[layer].outputs;
     let read = around.map_or(rows, |table| network.tables[table].table.iter().flatten().count());
     read * columns * outputs
-}
-
-/// The most numbers in the results that a step reads, its own, and those that later steps or the caller read.
-fn alive(network: &Network, steps: &[Step]) -> usize {
-    let mut needed = vec![network.policy, network.value];
-    let mut most = 0;
-    // Backwards: what a step reads is needed until then.
-    for step in steps.iter().rev() {
-        needed.extend(step.reads());
-        needed.push(step.output());
-        needed.sort_unstable();
-        needed.dedup();
-        most = most.max(needed.iter().map(|&var| numbers(network, var)).sum());
-        needed.retain(|&var| var != step.output());
-    }
-    most
 }
 
 #[cfg(test)]
@@ -86,8 +66,6 @@ mod tests {
         assert_eq!(cost.multiply_adds, 5 * 32 + 4 * 32 * 32 + 32 * 7 + 32 * 16 + 16 * 3);
         assert_eq!(cost.parameters, cost.multiply_adds + biases);
         assert_eq!(cost.activations, 5 + biases);
-        // The stream, a hidden layer, and the sum.
-        assert_eq!(cost.alive, 3 * 32);
     }
 
     #[test]
@@ -117,7 +95,6 @@ mod tests {
             let layout = config.layout(&shape).unwrap();
             let cost = config.cost(&shape).unwrap();
             assert_eq!(cost.parameters, layout.iter().map(TensorSpec::count).sum::<usize>(), "{config}");
-            assert!(cost.alive <= cost.activations && cost.alive > 0, "{config}: {cost:?}");
         }
         assert!(NetworkConfig::from(ResidualConv::default()).cost(&Shape::flat(4, 3)).is_err());
     }

@@ -155,7 +155,7 @@ impl GpuInference {
     }
 
     /// Number of rows that a batch of `rows` rows is padded to.
-    pub fn padded(rows: usize) -> usize {
+    fn padded(rows: usize) -> usize {
         rows.next_power_of_two().max(SMALLEST_BATCH)
     }
 

@@ -7,16 +7,16 @@ mod memory;
 mod checks;
 
 pub use checks::{Check, Level};
-pub use measure::{MatchSpeed, Measured, SelfPlay};
+pub use measure::{MatchSpeed, Measured};
 pub use plan::Plan;
 
-use self::measure::Ticks;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
 use serde::Serialize;
 
+use self::measure::Ticks;
 use crate::config::Config;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::Ladder;
@@ -47,16 +47,8 @@ impl Diagnosis {
     }
 }
 
-/// What is done about opponents that are other programs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Engines {
-    /// They are started, to measure the matches against them.
-    Start,
-    /// They are not started, which a check reports.
-    LeaveOut,
-}
-
-/// Examines a config with about `time` of self-play, learning and matches. Returns `None` if `stop` was set before the
+/// Examines a config with about `time` of self-play, learning and matches. Opponents that are other programs are measured
+/// if `start_engines` is set; otherwise a check says that they were left out. Returns `None` if `stop` was set before the
 /// end.
 ///
 /// # Errors
@@ -64,20 +56,17 @@ pub enum Engines {
 pub fn examine(
     game: &dyn TrainableGame,
     config: &Config,
-    engines: Engines,
+    start_engines: bool,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
-    if let Some(check) = checks::devices(game, config)? {
-        let failed = check.level == Level::Fail;
-        checks.push(check);
-        if failed {
-            return Ok(Some(Diagnosis { checks, ..Diagnosis::default() }));
-        }
+    checks.extend(checks::devices(config)?);
+    if checks.iter().any(|check| check.level == Level::Fail) {
+        return Ok(Some(Diagnosis { checks, ..Diagnosis::default() }));
     }
     let mut opponents = opponents(game, config, &mut checks);
-    if engines == Engines::LeaveOut {
+    if !start_engines {
         opponents.retain(|(agent, _)| !matches!(agent.spec, AgentSpec::Engine(_)));
         checks.extend(config.arena.engines().map(|engine| {
             let finding = format!("`{engine}` starts a program, which was not done; its matches are not measured");
@@ -91,12 +80,11 @@ pub fn examine(
     checks.extend([
         checks::search(config, &measured),
         checks::self_play(config, &measured),
-        checks::data(config, &measured, &plan),
-        checks::schedule(config, &plan),
+        checks::learn(config, &measured, &plan),
         checks::arena(config, &plan),
         checks::memory(game, config, &measured, &plan)?,
         checks::disk(game, config, &measured, &plan)?,
-        checks::time(&measured, &plan, others),
+        checks::time(config, &plan, others),
     ]);
     Ok(Some(Diagnosis { checks, measured: Some(measured), plan: Some(plan) }))
 }

@@ -414,13 +414,13 @@ fn doctor_examines_configs_and_writes_nothing() {
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         let diagnosis: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let checks = diagnosis["checks"].as_array().expect("a list");
-        assert!(checks.iter().all(|check| check["level"] != "FAIL") && checks.len() == 9, "{name}: {diagnosis}");
+        assert!(checks.iter().all(|check| check["level"] != "FAIL") && checks.len() == 8, "{name}: {diagnosis}");
         let positive = |value: &Value| value.as_f64() > Some(0.0);
         assert!(positive(&diagnosis["plan"]["self_play_seconds"]), "{diagnosis}");
         assert!(positive(&diagnosis["measured"]["seconds_per_step"]), "{diagnosis}");
     }
     let text = String::from_utf8(doctor(&smoke_config(), &[]).stdout).expect("UTF-8");
-    assert_eq!(text.lines().filter(|line| line.starts_with("ok   ") || line.starts_with("warn ")).count(), 9, "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("ok   ") || line.starts_with("warn ")).count(), 8, "{text}");
     assert_eq!(fs::read_dir(&folder).expect("readable").count(), 0, "doctor wrote something");
 
     let smoke = fs::read_to_string(smoke_config()).expect("readable");

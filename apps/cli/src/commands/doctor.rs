@@ -15,7 +15,7 @@ use turnstone_selfplay::Games;
 use crate::called::as_called;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::doctor::{Check, Diagnosis, Engines, examine};
+use turnstone_trainer::doctor::{Check, Diagnosis, examine};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -80,12 +80,11 @@ impl Doctor {
         };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let stop = stop_on_signals()?;
-        let engines = if self.allow_engines { Engines::Start } else { Engines::LeaveOut };
-        if engines == Engines::Start {
+        if self.allow_engines {
             for engine in config.arena.engines() {
                 print_stderr(format_args!("arena.opponents: starting the program of `{engine}`"));
             }
         }
-        examine(&*game, &config, engines, time, stop)
+        examine(&*game, &config, self.allow_engines, time, stop)
     }
 }
