@@ -19,7 +19,3 @@ ci:
 # The same with what is slow and seldom breaks: the page built anew, the sdist, training of the example, software Vulkan.
 full:
     .ci/run full
-
-# Print the bench signature: it changes only when behaviour changes.
-signature:
-    cargo run --release -- bench signature

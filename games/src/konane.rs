@@ -16,7 +16,6 @@ use turnstone_env::{Game, Side};
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::benched::Benched;
 use heuristic::{JumpsAndStones, Mobility};
 
 /// What is known about [Konane](games::Konane).
@@ -94,14 +93,6 @@ impl Playable for Konane {
             sheet: Some(include_str!("konane/sheet.md")),
         }
     }
-}
-
-impl Benched for Konane {
-    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
-        &[&[("size", "6"), ("first_player", "O")], &[("size", "10")]];
-    const DEPTH: u32 = 11;
-    const NETWORK: Option<&'static str> =
-        Some("kind = \"residual_graph\"\nblocks = 1\nchannels = 16\nneighbourhood = \"square\"");
 }
 
 /// [`Effort::Patient`] on boards that are not covered completely.

@@ -6,7 +6,6 @@
 
 #[macro_use]
 mod trained;
-mod benched;
 mod mills;
 pub mod mu_torere;
 pub mod mancala;
@@ -18,7 +17,6 @@ use turnstone_agents::{PlayableGame, row};
 #[doc(hidden)]
 pub use turnstone_env::Games;
 
-pub use benched::Benched;
 pub use mills::{Mills, Weights};
 
 /// Runs an expression once per built-in game, with the type of what is known about it in place of a name:

@@ -15,7 +15,6 @@ use turnstone_env::games::{self, mancala::State};
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::benched::Benched;
 use heuristic::Prospects;
 
 /// What is known about [Mancala](games::Mancala).
@@ -71,13 +70,4 @@ impl Playable for Mancala {
             sheet: Some(include_str!("mancala/sheet.md")),
         }
     }
-}
-
-impl Benched for Mancala {
-    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] = &[
-        &[("stones", "3"), ("empty_capture", "false"), ("first_player", "2")],
-        &[("pits", "4"), ("end_rule", "either_side_empty")],
-    ];
-    const DEPTH: u32 = 12;
-    const NETWORK: Option<&'static str> = Some("kind = \"residual_mlp\"\nblocks = 2\nwidth = 40");
 }

@@ -13,7 +13,6 @@ use turnstone_env::games::{self, morabaraba::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::benched::Benched;
 use heuristic::{MILLS, ScoreDifference};
 
 /// What is known about [Morabaraba](games::Morabaraba).
@@ -52,11 +51,4 @@ impl Playable for Morabaraba {
             sheet: Some(include_str!("morabaraba/sheet.md")),
         }
     }
-}
-
-impl Benched for Morabaraba {
-    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
-        &[&[("cows", "4"), ("quiet_limit", "12"), ("fly_limit", "4")]];
-    const DEPTH: u32 = 8;
-    const NETWORK: Option<&'static str> = Some("kind = \"residual_graph\"\nblocks = 2\nchannels = 20");
 }

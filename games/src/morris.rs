@@ -13,7 +13,6 @@ use turnstone_env::games::{self, morris::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
-use crate::benched::Benched;
 use heuristic::{MILLS, MidgameEndgame, Opening, StaticEstimation};
 
 /// What is known about [Morris](games::Morris).
@@ -63,11 +62,4 @@ impl Playable for Morris {
             sheet: Some(include_str!("morris/sheet.md")),
         }
     }
-}
-
-impl Benched for Morris {
-    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
-        &[&[("pieces", "3"), ("no_progress_limit", "20")], &[("pieces", "9")]];
-    const DEPTH: u32 = 8;
-    const NETWORK: Option<&'static str> = Some("kind = \"residual_graph\"\nblocks = 2\nchannels = 24\nreach = 2");
 }

@@ -10,8 +10,6 @@ use turnstone_agents::{Effort, GameFiles, Playable};
 use turnstone_env::games;
 use turnstone_exact::{ExactValues, TableError};
 
-use crate::benched::Benched;
-
 /// What is known about [Mu Torere](games::MuTorere).
 #[derive(Clone, Copy, Debug)]
 pub struct MuTorere;
@@ -35,11 +33,4 @@ impl Playable for MuTorere {
             sheet: Some(include_str!("mu_torere/sheet.md")),
         }
     }
-}
-
-impl Benched for MuTorere {
-    const VARIANTS: &'static [&'static [(&'static str, &'static str)]] =
-        &[&[("hub_needs_neighbour", "true"), ("max_plies", "30")]];
-    const DEPTH: u32 = 30;
-    const NETWORK: Option<&'static str> = None;
 }

@@ -2,23 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use turnstone_agents::{AgentSpec, Playable, PlayableGame};
+use turnstone_agents::{AgentSpec, PlayableGame};
 use turnstone_arena::grading::{TruthPosition, TruthSet};
-use turnstone_env::{Game, Params, text_checks};
-use turnstone_games::Benched;
+use turnstone_env::text_checks;
 
-/// The built-in games with their defaults, and with the parameters of their variants.
-pub(crate) fn games() -> &'static [Arc<dyn PlayableGame>] {
+/// The built-in games with their defaults.
+fn games() -> &'static [Arc<dyn PlayableGame>] {
     static GAMES: OnceLock<Vec<Arc<dyn PlayableGame>>> = OnceLock::new();
-    GAMES.get_or_init(|| {
-        let games = turnstone_games::built_in();
-        let mut all: Vec<_> = games.defaults().collect();
-        turnstone_games::for_each_game!(K => for params in K::VARIANTS {
-            let params = params.iter().fold(Params::new(), |all, &(key, value)| all.with(key, value));
-            all.push(games.make(<K as Playable>::Game::NAME, &params).expect("a variant has valid parameters"));
-        });
-        all
-    })
+    GAMES.get_or_init(|| turnstone_games::built_in().defaults().collect())
 }
 
 /// The game that the first byte chooses, and the rest as text.

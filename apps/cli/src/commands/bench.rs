@@ -6,7 +6,6 @@ mod search;
 mod inference;
 mod self_play;
 mod learner;
-mod signature;
 
 use std::process::ExitCode;
 
@@ -38,8 +37,6 @@ enum Part {
     SelfPlay(self_play::SelfPlay),
     /// Steps of the learner, with one thread and with more
     Learner(learner::LearnerSteps),
-    /// One checksum per part of the program, which changes only if its behaviour changes
-    Signature(signature::Signature),
 }
 
 impl Bench {
@@ -50,7 +47,6 @@ impl Bench {
             Part::Inference(part) => part.run(games),
             Part::SelfPlay(part) => part.run(games),
             Part::Learner(part) => part.run(games),
-            Part::Signature(part) => part.run(),
         }
     }
 }

@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_agents::{ClassicalMethod, ClassicalSpec, Playable, PlayableGame, Threads};
-use turnstone_env::{Game, Params};
-use turnstone_games::Benched;
+use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame, Threads};
+use turnstone_env::Params;
 use turnstone_search::classic::MAX_DEPTH;
 use turnstone_selfplay::Games;
 
 use super::subject::Rows;
 
-/// Depth of a game that is not built in.
-const OTHER_DEPTH: u32 = 6;
 /// Sizes of the transposition table in MiB; 0 is none.
 const TABLES: [u32; 2] = [0, 64];
 /// Time for which each search is repeated.
@@ -25,9 +22,9 @@ const TIME: Duration = Duration::from_secs(1);
 pub(crate) struct Search {
     /// Name of a game [default: all games]
     game: Option<String>,
-    /// Plies to look ahead [default: by game]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
-    depth: Option<u32>,
+    /// Plies to look ahead
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
+    depth: u32,
     /// Print one JSON array
     #[arg(long)]
     json: bool,
@@ -71,7 +68,7 @@ impl Search {
     }
 
     fn measure(&self, game: &dyn PlayableGame, hash: u32) -> Row {
-        let depth = self.depth.unwrap_or_else(|| default_depth(game.name()));
+        let depth = self.depth;
         let spec = ClassicalSpec {
             method: ClassicalMethod::FixedDepth { depth, table: hash },
             heuristic: None,
@@ -104,11 +101,4 @@ impl Search {
             nodes_per_second: (found.stats.nodes * u64::from(searches)) as f64 / time.as_secs_f64(),
         }
     }
-}
-
-fn default_depth(name: &str) -> u32 {
-    turnstone_games::for_each_game!(K => if <K as Playable>::Game::NAME == name {
-        return K::DEPTH;
-    });
-    OTHER_DEPTH
 }
