@@ -94,11 +94,16 @@ impl TruthSet {
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self, String> {
         let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let lines = rest.lines();
-        let mut header: TruthHeader =
-            serde_json::from_str(first).map_err(|e| format!("its first line is no header of a truth set: {e}"))?;
-        if header.turnstone_truth != FORMAT {
-            return Err(format!("its format is version {}, this program reads {FORMAT}", header.turnstone_truth));
+        let no_header = |e: serde_json::Error| format!("its first line is no header of a truth set: {e}");
+        let named: serde_json::Value = serde_json::from_str(first).map_err(no_header)?;
+        // Another version may have other fields.
+        match named.get("turnstone_truth").and_then(serde_json::Value::as_u64) {
+            Some(version) if version != u64::from(FORMAT) => {
+                return Err(format!("its format is version {version}, this program reads {FORMAT}"));
+            }
+            _ => {}
         }
+        let mut header: TruthHeader = serde_json::from_value(named).map_err(no_header)?;
         if header.checksum != crc32_text(rest.as_bytes()) {
             return Err("its checksum does not fit its contents: it is damaged or was changed".into());
         }
@@ -187,8 +192,8 @@ mod tests {
         };
         assert!(fault(String::new()).contains("no header"));
         assert!(fault(text.replace("\"stones\":\"4\"", "\"stones\":\"3\"")).contains("not for this game"));
-        let version = fault(text.replace("\"turnstone_truth\":1", "\"turnstone_truth\":2"));
-        assert_eq!(version, "its format is version 2, this program reads 1");
+        let other = text.replace("\"turnstone_truth\":1", "\"turnstone_truth\":2").replace("\"params\"", "\"rules\"");
+        assert_eq!(fault(other), "its format is version 2, this program reads 1");
         assert!(fault(text.replace(" ; 1 ;", " ; 2 ;")).contains("line 2"));
         assert!(fault(text.replace("B2=-1", "B2")).contains("line 2"));
     }
