@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::machine::process_id;
+use crate::text::plain;
+use crate::warnings::warn_once;
 
 /// Writes `bytes` to `path` atomically: after a crash at any moment either the old or the new file exists, complete.
 ///
@@ -39,12 +41,51 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn write_synced(mut file: File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
-    file.sync_all()
+    sync(&file)
 }
 
-/// Makes a rename in this folder durable. Windows cannot open a folder as a file, and does not need it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+/// Writes a file's contents and length through to the disk. A file system that cannot do so is used without it, with one
+/// warning per process.
+///
+/// # Errors
+/// The file system can sync files, and failed.
+pub fn sync(file: &File) -> io::Result<()> {
+    without_support(file.sync_all(), "this file system cannot sync: a power failure may lose the last changes")
+}
+
+/// Makes the renames in a folder durable, where the file system can. Windows cannot open a folder as a file, and does not
+/// need to.
+///
+/// # Errors
+/// The folder cannot be opened, or syncing it failed on a file system that can.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if cfg!(unix) { sync(&File::open(folder)?) } else { Ok(()) }
+}
+
+/// Takes the error of a file system that lacks an operation (network and foreign file systems: SMB, NFS, sshfs) as success,
+/// and prints `warning` the first time.
+pub(crate) fn without_support(result: io::Result<()>, warning: &str) -> io::Result<()> {
+    match result {
+        Err(error) if is_unsupported(&error) => {
+            warn_once(&format!("{warning} ({error})"));
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Whether an error of `fsync` or `flock` says that the file system lacks the operation, not that it failed.
+#[cfg(unix)]
+fn is_unsupported(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let lacking = [Errno::INVAL, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS, Errno::NOLCK];
+    Errno::from_io_error(error).is_some_and(|error| lacking.contains(&error))
+}
+
+#[cfg(not(unix))]
+fn is_unsupported(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// Opens a regular file of at most `longest` bytes and returns its length.
@@ -77,13 +118,14 @@ pub fn read_bounded(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a regular file of at most `longest` bytes as text.
+/// Reads a regular file of at most `longest` bytes as text, without a byte-order mark and with `\n` as line break.
 ///
 /// # Errors
 /// As [`open_bounded`], and [`io::ErrorKind::InvalidData`] for bytes that are not UTF-8.
 pub fn read_text(path: &Path, longest: u64) -> io::Result<String> {
-    String::from_utf8(read_bounded(path, longest)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8"))
+    let text = String::from_utf8(read_bounded(path, longest)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8"))?;
+    Ok(plain(&text).into_owned())
 }
 
 /// Removes from a folder the temporary files that interrupted writes of this program have left. Another process that
@@ -146,6 +188,15 @@ mod tests {
         let fault = read_bounded(&path, 4).unwrap_err().to_string();
         assert_eq!(fault, "is 5 bytes long, and at most 4 are read");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_what_a_file_system_lacks_is_tolerated() {
+        let outcome = |code| without_support(Err(io::Error::from_raw_os_error(code)), "no sync").map_err(|e| e.kind());
+        // EINVAL, ENOLCK, ENOSYS, EOPNOTSUPP; EIO, ENOSPC, EDQUOT.
+        assert_eq!([22, 37, 38, 95].map(outcome), [Ok(()); 4]);
+        assert!([5, 28, 122].map(outcome).iter().all(Result::is_err));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::files::without_support;
 use crate::machine::process_id;
 
 /// Name of the locked file in the folder. The file stays after the lock is released. Only the lock of the operating
@@ -37,7 +38,8 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Locks an existing folder. On file systems without locks it succeeds without a lock.
+    /// Locks an existing folder. On file systems without locks it succeeds without one,
+    /// with a warning.
     ///
     /// # Errors
     /// [`ErrorKind::WouldBlock`] if another process has locked the folder, with its process id in the message; any
@@ -63,8 +65,10 @@ impl FolderLock {
                 );
                 return Err(io::Error::new(ErrorKind::WouldBlock, message));
             }
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(error)) => return Err(named(error)),
+            Err(TryLockError::Error(error)) => {
+                without_support(Err(error), "this file system has no locks: let no other process write in the folder")
+                    .map_err(named)?;
+            }
         }
         // Used in the message above only, so errors do not matter.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", process_id()));

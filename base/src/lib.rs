@@ -1,17 +1,19 @@
 //! What the crates of turnstone share and that has nothing to do with games or networks.
 //!
-//! - [`files`]: atomic writes, bounded reads; [`folder_lock`]: one process at a time in a folder;
+//! - [`files`]: atomic writes, bounded reads; [`text`]: line breaks and comments; [`folder_lock`]: one process at a time in a folder;
 //! - [`checksum`]: of bytes, and of the lines of a file; [`line_io`]: lines of bounded length from other programs;
 //! - [`streams`]: a random stream per purpose and place;
 //! - [`machine`]: its cores and its memory; [`times`]: durations as text;
-//! - `terminal`: lines and progress bars on standard error, not on WebAssembly.
+//! - `terminal`: lines and progress bars on standard error, not on WebAssembly; [`warnings`]: printed once.
 
 pub mod machine;
+pub mod text;
+#[cfg(not(target_family = "wasm"))]
+pub mod terminal;
+pub mod warnings;
 pub mod files;
 pub mod folder_lock;
 pub mod checksum;
 pub mod line_io;
 pub mod streams;
 pub mod times;
-#[cfg(not(target_family = "wasm"))]
-pub mod terminal;

@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 use thiserror::Error;
 
+use crate::text::without_mark;
+
 /// Maximum length of an input line in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
@@ -23,12 +25,14 @@ pub enum LineFault {
 pub struct Lines<R> {
     input: R,
     line: Vec<u8>,
+    /// Whether a line has been read: a byte-order mark may precede the first.
+    begun: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Creates a reader of the lines of `input`.
     pub fn new(input: R) -> Self {
-        Self { input, line: Vec::new() }
+        Self { input, line: Vec::new(), begun: false }
     }
 
     /// Reads the next line, without its line break; `None` at the end. The last line may lack a line break.
@@ -62,9 +66,9 @@ impl<R: BufRead> Lines<R> {
         if length > LONGEST_LINE {
             return Ok(Some(Err(LineFault::TooLong)));
         }
-        Ok(Some(
-            std::str::from_utf8(&self.line).map(|line| line.trim_end_matches('\r')).map_err(|_| LineFault::NotUtf8),
-        ))
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        let line = std::str::from_utf8(&self.line).map(|line| line.trim_end_matches('\r'));
+        Ok(Some(line.map(|line| if is_first { without_mark(line) } else { line }).map_err(|_| LineFault::NotUtf8)))
     }
 }
 
@@ -76,7 +80,7 @@ mod tests {
     fn lines_of_any_content_are_read() {
         let long = "x".repeat(LONGEST_LINE + 1);
         let fits = "y".repeat(LONGEST_LINE);
-        let input = [b"ugi\r\n\n".as_slice(), long.as_bytes(), b"\n", fits.as_bytes(), b"\n\xff\na\0b\nlast"].concat();
+        let input = ["\u{feff}ugi\r\n\n".as_bytes(), long.as_bytes(), b"\n", fits.as_bytes(), b"\n\xff\na\0b\nlast"].concat();
         for capacity in [1 << 16, 7] {
             let mut lines = Lines::new(io::BufReader::with_capacity(capacity, &*input));
             let mut next = || lines.read().expect("readable").map(|line| line.map(str::to_owned));

@@ -8,11 +8,13 @@ use indicatif::{ProgressDrawTarget, ProgressStyle};
 
 pub use indicatif::ProgressBar;
 
+use crate::text::printable;
+
 /// Prints a line on stderr. A reader that has gone or a full disk behind it must not end the program, so errors are
-/// ignored.
+/// ignored. Characters that could move the cursor or reverse text are escaped: files and other programs chose part of it.
 pub fn print_stderr(line: impl std::fmt::Display) {
     // In one piece, so that lines of several threads do not mix.
-    let _ = stderr().write_all(format!("{line}\n").as_bytes());
+    let _ = stderr().write_all(printable(&format!("{line}\n")).as_bytes());
 }
 
 /// Columns and rows of the terminal that standard output is; `None` if it is none, or its size is unknown.

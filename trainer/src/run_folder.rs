@@ -8,7 +8,7 @@ mod thinning;
 pub use provenance::Provenance;
 pub use standing::{GameCounts, Standing};
 use turnstone_base::checksum::seal_line;
-use turnstone_base::files::{atomic_write, is_unfinished, read_bounded, remove_unfinished};
+use turnstone_base::files::{atomic_write, is_unfinished, read_bounded, remove_unfinished, sync};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
 use std::fs::{self, File};
@@ -330,7 +330,7 @@ impl RunFolder {
         let append = || {
             let mut file = File::options().create(true).append(true).open(&path)?;
             let len = file.metadata()?.len();
-            let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+            let written = file.write_all(line.as_bytes()).and_then(|()| sync(&file));
             if written.is_err() {
                 let _ = file.set_len(len); // the first error is the one to report
             }

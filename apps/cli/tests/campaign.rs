@@ -283,6 +283,18 @@ fn event_files_that_cannot_be_written_cost_a_warning() {
 }
 
 #[test]
+fn a_file_system_without_locks_and_synced_folders_costs_two_warnings() {
+    let campaign = Campaign::new(5, 0);
+    let run = campaign.run("foreign");
+    let output = campaign.finish(&run, Some(Fault { kind: "foreign", at: 0 }));
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert!(warnings.len() == 2 && warnings[0].contains("has no locks") && warnings[1].contains("cannot sync"), "{said}");
+    assert_eq!(campaign.differences(&run), [""; 0]);
+}
+
+#[test]
 fn flipped_bits_are_reported() {
     [0, 1].into_iter().for_each(flip_bits);
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use ed25519_dalek::VerifyingKey;
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
-use turnstone_base::files::read_bounded;
+use turnstone_base::files::{read_bounded, sync};
 
 /// The public key of a worker.
 pub type Key = [u8; 32];
@@ -66,7 +66,7 @@ fn write_secret(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?; // of mode 0600
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
+    sync(file.as_file())?;
     file.persist(path)?;
     Ok(())
 }

@@ -1,21 +1,37 @@
-//! Reading a table, through a memory map, but on WebAssembly.
+//! Reading a table, through a memory map where there is one.
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
-use std::ops::Range;
+use std::io::{self, Read};
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(not(target_family = "wasm"))]
-use memmap2::Mmap as Bytes;
+use memmap2::Mmap;
 
 use super::fault::{TableError, TableFault};
 use super::{BLOCK, Prefix, TableIdentity};
 
 /// The bytes of a table file.
-#[cfg(target_family = "wasm")]
-type Bytes = Vec<u8>;
+pub(super) enum Bytes {
+    #[cfg(not(target_family = "wasm"))]
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Self::Mapped(map) => map,
+            Self::Read(bytes) => bytes,
+        }
+    }
+}
 
 /// A section of an open table.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +145,7 @@ impl TableFile {
         if !fs::metadata(path)?.is_file() {
             return Err(TableFault::Format("it is not a regular file"));
         }
-        let map = map(&File::open(path)?)?;
+        let map = contents(&File::open(path)?, map)?;
         let prefix = Prefix::read(&map)?;
         let found = map.len() as u64;
         if prefix.length != found {
@@ -194,21 +210,27 @@ fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Ve
     Ok(sections)
 }
 
+/// The bytes of a file: mapped, or read whole where the file system has no maps.
+pub(super) fn contents(mut file: &File, map: impl Fn(&File) -> io::Result<Bytes>) -> io::Result<Bytes> {
+    map(file).or_else(|_| {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Bytes::Read(bytes))
+    })
+}
+
 /// Maps a file for reading.
 #[cfg(not(target_family = "wasm"))]
 #[expect(unsafe_code, reason = "a table is probed in place: reading hundreds of megabytes first would take seconds")]
 fn map(file: &File) -> io::Result<Bytes> {
     // SAFETY: the bytes of a map must not change. Tables are written under another name and renamed, never changed in
     // place, so the mapped file keeps its bytes even while it is being rebuilt.
-    unsafe { Bytes::map(file) }
+    unsafe { Mmap::map(file) }.map(Bytes::Mapped)
 }
 
-/// Reads a whole file.
 #[cfg(target_family = "wasm")]
-fn map(mut file: &File) -> io::Result<Bytes> {
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes)?;
-    Ok(bytes)
+fn map(_: &File) -> io::Result<Bytes> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 impl fmt::Debug for TableFile {

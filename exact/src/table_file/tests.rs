@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::read::TableFile;
+use super::read::{TableFile, contents};
 use super::write::TableWriter;
 use super::{BLOCK, PREFIX, Prefix, TableIdentity};
 
@@ -42,6 +42,17 @@ fn what_was_written_is_read() {
     assert_eq!(table.byte(long, 2 * BLOCK + 1).unwrap(), bytes(2 * BLOCK + 2)[2 * BLOCK + 1]);
     assert!(table.section("long", 1).is_err());
     assert!(table.section("other", 1).is_err());
+}
+
+/// Some file systems have no maps.
+#[test]
+fn a_table_that_cannot_be_mapped_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.table");
+    write(&path);
+    let refused = |_: &fs::File| Err(std::io::ErrorKind::Unsupported.into());
+    let read = contents(&fs::File::open(&path).unwrap(), refused).unwrap();
+    assert_eq!(*read, *fs::read(&path).unwrap());
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use turnstone_base::files::{sync, sync_folder};
+
 use super::{ALIGNMENT, BLOCK, PREFIX, Prefix, TableIdentity};
 
 /// A table being written. Dropped before [`TableWriter::finish`], it leaves nothing behind.
@@ -110,13 +112,9 @@ impl TableWriter {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(&prefix.bytes())?;
         self.file.flush()?;
-        self.file.get_ref().sync_all()?;
+        sync(self.file.get_ref())?;
         fs::rename(&self.temporary, &self.path)?;
-        if cfg!(unix) {
-            let folder = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?; // makes the rename durable
-        }
-        Ok(())
+        sync_folder(self.path.parent().unwrap_or(Path::new("")))
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -6,6 +6,9 @@
  *   ENOSPC  fails the change with that error; EIO likewise
  *   full    fails this change and all later ones with ENOSPC
  *
+ * With FAULT_KIND `foreign` it behaves as file systems do that are not the system's own: folders cannot be synced (EINVAL), and
+ * there are no locks (ENOLCK).
+ *
  * FAULT_COUNT names a file for the number of changes at the end of the process. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -108,6 +112,26 @@ int linkat(int at, const char *from, int other, const char *to, int flags) {
 int unlink(const char *path) { return fails(is_below(path)) ? -1 : REAL(unlink)(path); }
 int mkdir(const char *path, mode_t mode) { return fails(is_below(path)) ? -1 : REAL(mkdir)(path, mode); }
 int rmdir(const char *path) { return fails(is_below(path)) ? -1 : REAL(rmdir)(path); }
-int fsync(int fd) { return fails(is_fd_below(fd)) ? -1 : REAL(fsync)(fd); }
+
+static int is_foreign(int fd) {
+    const char *kind = getenv("FAULT_KIND");
+    return kind && !strcmp(kind, "foreign") && is_fd_below(fd);
+}
+
+int fsync(int fd) {
+    struct stat about;
+    if (is_foreign(fd) && fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return fails(is_fd_below(fd)) ? -1 : REAL(fsync)(fd);
+}
+int flock(int fd, int operation) {
+    if (is_foreign(fd)) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return REAL(flock)(fd, operation);
+}
 int fdatasync(int fd) { return fails(is_fd_below(fd)) ? -1 : REAL(fdatasync)(fd); }
 int ftruncate64(int fd, off64_t length) { return fails(is_fd_below(fd)) ? -1 : REAL(ftruncate64)(fd, length); }

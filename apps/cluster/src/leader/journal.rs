@@ -6,7 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use turnstone_base::files::{atomic_write, read_bounded, read_text};
+use turnstone_base::files::{atomic_write, read_bounded, read_text, sync};
 
 use crate::identity::{Key, random};
 use crate::messages::{LONGEST_ITEM, ONCE, is_name};
@@ -74,7 +74,7 @@ impl Journal {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let written = self.file.write_all(&self.buffer).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(&self.buffer).and_then(|()| sync(&self.file));
         self.buffer.clear();
         written.with_context(|| format!("writing {}", self.path.display()))
     }
