@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_base::files::read_text;
+use turnstone_base::text::entries;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
@@ -181,11 +182,7 @@ const LONGEST_BOOK: u64 = 1 << 26;
 fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
     let text = read_text(path, LONGEST_BOOK).with_context(|| format!("opening book {}", path.display()))?;
     let mut book = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let moves = line.split('#').next().unwrap_or_default().trim();
-        if moves.is_empty() {
-            continue;
-        }
+    for (number, moves) in entries(&text) {
         let fault = || format!("opening book {}: line {number}", path.display());
         let mut state = game.start();
         let actions = game.play_text(&mut state, moves).with_context(fault)?;

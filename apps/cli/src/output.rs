@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use turnstone_base::terminal::print_stderr;
+use turnstone_base::text::is_deceptive;
 
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
 /// `more` stands for what is cut off.
@@ -13,7 +14,7 @@ pub(crate) fn one_line(text: &str, more: &str) -> String {
     for letter in text.chars().take(LONGEST) {
         match letter {
             '\n' => line.push(' '),
-            _ if letter.is_control() => line.extend(letter.escape_default()),
+            _ if is_deceptive(letter) => line.extend(letter.escape_default()),
             _ => line.push(letter),
         }
     }
@@ -107,12 +108,12 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(place))))
     }
 
-    /// Writes a value of JSON as a line. Control characters from U+007F on, which JSON allows as they are, are escaped, so
-    /// that no text of a query can move a terminal's cursor.
+    /// Writes a value of JSON as a line. Control characters from U+007F on and marks of direction, which JSON allows as they
+    /// are, are escaped, so that no text of a query can change how a terminal shows the line.
     pub fn json(&self, value: &serde_json::Value) {
         let mut line = String::new();
         for letter in value.to_string().chars() {
-            if letter.is_control() {
+            if is_deceptive(letter) {
                 line.push_str(&format!("\\u{:04x}", u32::from(letter)));
             } else {
                 line.push(letter);

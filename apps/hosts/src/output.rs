@@ -1,17 +1,14 @@
 //! Results on standard output, and lines on standard error.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::Value;
+use turnstone_base::terminal::print_stderr;
 
-/// Prints a line to standard error, where nothing stands in the way. Control characters are escaped: files and other
-/// programs chose part of the text.
+/// Prints a line on standard error.
 pub(crate) fn note(text: &str) {
-    let printable =
-        |letter: char| if letter.is_control() { letter.escape_default().collect() } else { letter.to_string() };
-    let _ = writeln!(std::io::stderr(), "{}", text.chars().map(printable).collect::<String>());
+    print_stderr(text);
 }
 
 /// Prints the result of a function: a list with one element per line or, if `json`, one line of JSON.

@@ -1,6 +1,7 @@
 //! Frame of a page: escaping, style sheet, scripts, and sections.
 
 use serde_json::Value;
+use turnstone_base::text::is_deceptive;
 
 const STYLE: &str = include_str!("style.css");
 const REPLAY: &str = include_str!("replay.js");
@@ -44,8 +45,8 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Control characters are not allowed in HTML.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
+            // Control characters are not allowed in HTML, and marks of direction would reverse the text that follows.
+            c if is_deceptive(c) && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

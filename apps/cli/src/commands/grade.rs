@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
-use turnstone_base::files::atomic_write;
+use turnstone_base::files::{atomic_write, read_text};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
+use turnstone_base::text::entries;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::GameArgs;
@@ -135,19 +136,21 @@ impl Grade {
     }
 }
 
+/// Maximum length of a file of positions in bytes.
+const LONGEST_STARTS: u64 = 1 << 26;
+
 /// Reads running positions, one per line.
 fn read_starts(path: &Path, game: &dyn PlayableGame) -> Result<Vec<AnyState>> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let text = read_text(path, LONGEST_STARTS).with_context(|| path.display().to_string())?;
     let position = |(number, line): (usize, &str)| {
         let at = || format!("{}, line {number}", path.display());
-        let state = game.parse_position(line.trim()).with_context(at)?;
+        let state = game.parse_position(line).with_context(at)?;
         if game.outcome(&state).is_some() {
             bail!("{}: the game is over in this position", at());
         }
         Ok(state)
     };
-    let starts = lines.map(position).collect::<Result<Vec<_>>>()?;
+    let starts = entries(&text).map(position).collect::<Result<Vec<_>>>()?;
     if starts.is_empty() {
         bail!("{}: there is no position", path.display());
     }
