@@ -92,6 +92,14 @@ impl MatchMetrics {
         self.elo.unwrap_or(if self.score < 0.5 { f64::NEG_INFINITY } else { f64::INFINITY })
     }
 
+    /// Returns the Elo difference or, if every game was won or every game lost, the end of its 95 % interval that is nearer
+    /// to 0: at least so many, or at most. A curve of finite differences alone would leave out the best matches.
+    #[must_use]
+    pub fn elo_or_bound(&self) -> f64 {
+        let [low, high] = self.elo_interval();
+        self.elo.unwrap_or(if self.score < 0.5 { high } else { low })
+    }
+
     /// Returns the 95 % interval of the Elo difference.
     #[must_use]
     pub fn elo_interval(&self) -> [f64; 2] {
@@ -287,7 +295,7 @@ impl Metrics {
         }
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
-            scalar(&opponent_tag("elo", &result.opponent), result.elo());
+            scalar(&opponent_tag("elo", &result.opponent), result.elo_or_bound());
         }
         if let Some(result) = &self.previous_best {
             scalar("arena/score_vs_previous_best", result.score);
@@ -343,6 +351,7 @@ mod tests {
         let metrics: Metrics = serde_json::from_str(line).expect("a line of a run");
         assert_eq!(serde_json::to_string(&metrics).expect("JSON"), line);
         assert_eq!((metrics.loss(|losses| losses.value_loss), metrics.arena[0].elo()), (Some(0.5), f64::INFINITY));
+        assert_eq!(metrics.arena[0].elo_or_bound(), -190.5, "the bound of a match that was won to the last game");
         let without = line.replace(r#""value_loss":0.5,"#, "");
         let fault = serde_json::from_str::<Metrics>(&without).expect_err("a field is missing").to_string();
         assert!(fault.starts_with("missing field `value_loss`"), "{fault}");

@@ -30,6 +30,9 @@ pub struct EventLog {
 /// which its methods and its destructor panic too, and the program is aborted if that happens in its constructor.
 struct EventFile {
     path: PathBuf,
+    /// Time of the last event in seconds since 1970. Later events are never earlier, even if the clock is set back: viewers
+    /// order events by time.
+    last: f64,
     writer: RecordWriter<Box<dyn Write + Send>>,
 }
 
@@ -38,7 +41,7 @@ impl EventLog {
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         match create(folder) {
-            Ok((path, file)) => Self::over(path, Box::new(BufWriter::new(file))),
+            Ok((path, file, begin)) => Self::over(path, Box::new(BufWriter::new(file)), begin),
             Err(fault) => {
                 warn(&format!("TensorBoard events are off: {}: {fault}", folder.display()));
                 Self { file: None }
@@ -46,9 +49,9 @@ impl EventLog {
         }
     }
 
-    /// Begins an event file at `path`, which `output` writes to.
-    fn over(path: PathBuf, output: Box<dyn Write + Send>) -> Self {
-        let mut log = Self { file: Some(EventFile { path, writer: RecordWriter::new(output) }) };
+    /// Begins an event file at `path`, which `output` writes to, at a time.
+    fn over(path: PathBuf, output: Box<dyn Write + Send>, begin: f64) -> Self {
+        let mut log = Self { file: Some(EventFile { path, last: begin, writer: RecordWriter::new(output) }) };
         log.attempt(|file| {
             let mut event = Event::new();
             event.set_file_version("brain.Event:2".to_owned());
@@ -126,7 +129,8 @@ impl Drop for EventLog {
 
 impl EventFile {
     fn write(&mut self, mut event: Event) -> io::Result<()> {
-        event.set_wall_time(now());
+        self.last = self.last.max(now());
+        event.set_wall_time(self.last);
         self.writer.write(&event.write_to_bytes()?)
     }
 
@@ -157,21 +161,33 @@ fn contained(call: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     result.unwrap_or_else(|_| Err(io::Error::other("the writer of event files panicked")))
 }
 
-/// Creates an event file, under a name that no other process or earlier call uses.
-fn create(folder: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates an event file that begins after all others of the folder, by its name and the returned time in seconds since
+/// 1970: viewers read files in the order of their names.
+fn create(folder: &Path) -> io::Result<(PathBuf, File, f64)> {
     fs::create_dir_all(folder)?;
-    let (seconds, process) = (now() as u64, std::process::id());
-    let file = |number: u32| {
-        let path = folder.join(format!("events.out.tfevents.{seconds:010}.turnstone.{process}.{number}"));
-        File::create_new(&path).map(|file| (path, file))
-    };
-    let taken = |file: &io::Result<_>| matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
-    (0..100).map(file).find(|file| !taken(file)).unwrap_or_else(|| file(100))
+    let mut begin = now();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let named = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('.').next()?.parse::<u32>().ok());
+        let Some(named) = named else { continue };
+        let written = entry.metadata()?.modified().map_or(0.0, seconds);
+        begin = begin.max(written).max(f64::from(named) + 1.0);
+    }
+    let path = folder.join(format!("{PREFIX}{:010}.turnstone.{}", begin as u64, std::process::id()));
+    File::create_new(&path).map(|file| (path, file, begin))
 }
+
+/// Before the time in the name of an event file.
+const PREFIX: &str = "events.out.tfevents.";
 
 /// Seconds since 1970.
 fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+    seconds(SystemTime::now())
+}
+
+fn seconds(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
 /// Prints a warning. Errors of standard error are ignored, so that they do not end the run.
@@ -269,6 +285,26 @@ pub(crate) mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 2, "one file for each log");
     }
 
+    #[test]
+    fn events_follow_those_of_a_clock_that_was_set_back() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let future = (now() + 1e6) as u64;
+        fs::write(folder.path().join(format!("{PREFIX}{future}.turnstone.1")), "").expect("writable");
+        for step in 0..3 {
+            EventLog::open(folder.path()).scalar("loss/policy", 1.0, step);
+        }
+        let events = read(folder.path());
+        let times: Vec<f64> = events.iter().map(Event::get_wall_time).collect();
+        assert!(times.is_sorted() && times[0] > future as f64, "{times:?}");
+        let steps: Vec<i64> = events.iter().filter(|e| e.has_summary()).map(Event::get_step).collect();
+        assert_eq!(steps, [0, 1, 2], "in the order of the names");
+        let mut log = EventLog::open(folder.path());
+        log.file.as_mut().expect("open").last += 1e7;
+        [7, 8].into_iter().for_each(|step| log.scalar("loss/policy", 1.0, step));
+        drop(log);
+        assert!(read(folder.path()).iter().map(Event::get_wall_time).is_sorted());
+    }
+
     /// Writes to a log as a run does, and returns whether it is still on.
     fn use_log(mut log: EventLog) -> bool {
         for step in 0..2000 {
@@ -307,14 +343,14 @@ pub(crate) mod tests {
         #[cfg(target_os = "linux")]
         {
             let full = || File::options().write(true).open("/dev/full").expect("it is there");
-            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(full()))));
-            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(BufWriter::new(full())))));
+            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(full()), 0.0)));
+            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(BufWriter::new(full())), 0.0)));
         }
         let log = EventLog::open(&folder.path().join("removed"));
         #[cfg(unix)]
         fs::remove_dir_all(folder.path().join("removed")).expect("it was there");
         assert!(cfg!(not(unix)) || !use_log(log));
-        assert!(!use_log(EventLog::over(blocked, Box::new(Panicking))));
+        assert!(!use_log(EventLog::over(blocked, Box::new(Panicking), 0.0)));
         assert!(use_log(EventLog::open(&folder.path().join("sound"))), "a log of later works");
     }
 
