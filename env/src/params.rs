@@ -78,6 +78,15 @@ impl<'a> ParamReader<'a> {
         }
     }
 
+    /// A number in `range`, or `default` if the key is absent.
+    pub fn number(&self, key: &str, default: f64, range: RangeInclusive<f64>) -> Result<f64, Error> {
+        let Some(value) = self.params.0.get(key) else { return Ok(default) };
+        match value.parse() {
+            Ok(number) if range.contains(&number) => Ok(number),
+            _ => Err(self.fault(key, format!("must be a number from {} to {}", range.start(), range.end()))),
+        }
+    }
+
     /// `true` or `false`, or `default` if the key is absent.
     pub fn flag(&self, key: &str, default: bool) -> Result<bool, Error> {
         let Some(value) = self.params.0.get(key) else { return Ok(default) };
@@ -97,5 +106,25 @@ impl<'a> ParamReader<'a> {
     pub fn fault(&self, key: &str, fault: impl Into<String>) -> Error {
         let value = self.params.0.get(key).cloned().unwrap_or_default();
         Error::ParamValue { game: self.game, key: key.to_owned(), value, fault: fault.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_within_their_range() {
+        let read = |value: &str| {
+            let params = Params::new().with("komi", value);
+            let number = ParamReader::new("go", &params, &["komi"]).unwrap().number("komi", 6.5, -50.0..=50.0);
+            number.map_err(|fault| fault.to_string())
+        };
+        assert_eq!((read("24.5"), read("-7")), (Ok(24.5), Ok(-7.0)));
+        for value in ["50.1", "nan", "inf", "", "many"] {
+            assert!(read(value).unwrap_err().contains("must be a number from -50 to 50"), "{value}");
+        }
+        let absent = Params::new();
+        assert_eq!(ParamReader::new("go", &absent, &["komi"]).unwrap().number("komi", 6.5, 0.0..=9.0).unwrap(), 6.5);
     }
 }

@@ -243,7 +243,7 @@ impl<'de> Deserialize<'de> for NetworkConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NetworkConfig, D::Error> {
         let mut sizes = Map::deserialize(deserializer)?;
         let kind = match sizes.remove("kind") {
-            None => return Err(D::Error::missing_field("kind")),
+            None => NetworkConfig::default().kind().to_owned(),
             Some(Value::String(kind)) => kind,
             Some(other) => return Err(D::Error::custom(format!("the kind of a network is a name, not {other}"))),
         };

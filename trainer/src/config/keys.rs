@@ -22,6 +22,7 @@ pub fn game_of_table<T: ?Sized>(section: &Table, games: &Games<T>) -> Result<Arc
         match value {
             Value::String(text) => params.set(key, text),
             Value::Integer(number) => params.set(key, number),
+            Value::Float(number) => params.set(key, number),
             Value::Boolean(flag) => params.set(key, flag),
             other => return Err(format!("game.{key} is {}, but must be a plain value", other.type_str())),
         }
