@@ -26,9 +26,22 @@ pub struct EngineSpec {
 }
 
 impl EngineSpec {
+    /// Splits what follows `engine:` into options and command line: `nodes=5:COMMAND`, `:COMMAND` or `COMMAND` alone, which
+    /// may contain colons.
+    pub(crate) fn split(text: &str) -> (&str, &str) {
+        let is_option = |part: &str| {
+            part.split_once('=').is_some_and(|(key, _)| !key.is_empty() && key.bytes().all(|b| b.is_ascii_lowercase()))
+        };
+        match text.split_once(':') {
+            Some((options, command)) if options.is_empty() || options.split(',').all(is_option) => (options, command),
+            None if !text.is_empty() && text.split(',').all(is_option) => (text, ""),
+            _ => ("", text),
+        }
+    }
+
     pub(crate) fn parse(command: &str, options: &mut Options) -> Result<Self, String> {
         if words(command)?.is_empty() {
-            return Err("name a program: engine:nodes=100:<command line>, or engine::<command line>".to_owned());
+            return Err("name a program: engine:<command line>, or engine:nodes=100:<command line>".to_owned());
         }
         Ok(Self {
             command: command.to_owned(),

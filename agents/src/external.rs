@@ -73,8 +73,11 @@ impl External {
 
     fn ask(&mut self) -> Result<String, PlayerFault> {
         let (position, (go, patience)) = (self.position(), self.spec.go(self.clock));
+        let ready = self.spec.patience;
         let process = self.process()?;
         process.send(position);
+        // What the program still had to say of the position before is not the answer to this one.
+        process.get_ready(ready)?;
         process.send(go);
         process.best_move(patience)
     }

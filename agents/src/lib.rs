@@ -72,7 +72,8 @@ pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSett
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
-pub use threads::{MOST_THREADS, Threads};
+pub use options::path_in_spec;
+pub use threads::{Threads, most_threads};
 pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};
 pub use turnstone_exact::SolveLimits;

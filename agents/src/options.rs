@@ -1,7 +1,7 @@
 //! Parser of the options of an agent spec: a file and `key=value` pairs after the colon.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use turnstone_base::times::parse_time;
@@ -18,10 +18,10 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn parse(text: &str, with_file: bool) -> Result<Self, String> {
         let mut options = Self { file: None, pairs: Vec::new(), known: Vec::new() };
-        for (i, part) in text.split(',').enumerate().filter(|(_, part)| !part.is_empty()) {
+        for (i, part) in parts(text)?.into_iter().enumerate().filter(|(_, part)| !part.is_empty()) {
             match part.split_once('=') {
-                _ if i == 0 && with_file => options.file = Some(part.into()),
-                Some((key, value)) => options.pairs.push((key.to_owned(), value.to_owned())),
+                _ if i == 0 && with_file => options.file = Some(unquoted(part).into()),
+                Some((key, value)) => options.pairs.push((key.to_owned(), unquoted(value).to_owned())),
                 None => return Err(format!("`{part}` is not `key=value`")),
             }
         }
@@ -59,4 +59,26 @@ impl Options {
 pub(crate) fn within(what: &str, text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("{what} must be a number from {} to {}, not `{text}`", range.start(), range.end()))
+}
+
+/// The parts between the commas of a spec. A comma between double quotes separates nothing.
+fn parts(text: &str) -> Result<Vec<&str>, String> {
+    let mut is_quoted = false;
+    let parts = text.split(|letter| {
+        is_quoted ^= letter == '"';
+        letter == ',' && !is_quoted
+    });
+    let parts = parts.collect();
+    if is_quoted { Err("a quote has no end".to_owned()) } else { Ok(parts) }
+}
+
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+/// A path as an agent spec names it: between double quotes if it contains a character that a spec is split at.
+#[must_use]
+pub fn path_in_spec(path: &Path) -> String {
+    let path = path.display().to_string();
+    if path.contains([',', '=']) { format!("\"{path}\"") } else { path }
 }

@@ -11,7 +11,7 @@ use crate::classical::{self, ClassicalSpec};
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
 use crate::exact_spec::ExactSpec;
-use crate::options::Options;
+use crate::options::{Options, path_in_spec};
 use crate::threads::Threads;
 use crate::tree_spec::{Budget, TreeSpec};
 
@@ -62,7 +62,7 @@ impl FromStr for AgentSpec {
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
         // An engine's command line may contain any character, so its options come first.
         let (rest, command) = match name {
-            "engine" => rest.split_once(':').unwrap_or((rest, "")),
+            "engine" => EngineSpec::split(rest),
             _ => (rest, ""),
         };
         let with_file = match name {
@@ -144,8 +144,8 @@ impl fmt::Display for AgentSpec {
             Self::Mcts { budget, threads } => write!(f, "mcts:{budget}{threads}"),
             Self::Exact(exact) => exact.fmt(f),
             Self::Az { checkpoint, tree, tables } => {
-                write!(f, "az:{},{tree}", checkpoint.display())?;
-                tables.as_ref().map_or(Ok(()), |tables| write!(f, ",tables={}", tables.display()))
+                write!(f, "az:{},{tree}", path_in_spec(checkpoint))?;
+                tables.as_ref().map_or(Ok(()), |tables| write!(f, ",tables={}", path_in_spec(tables)))
             }
         }
     }
@@ -192,6 +192,8 @@ mod tests {
             "exact:other/tables,error=0.05",
             "exact:nodes=1000,time=1500ms",
             "az:runs/a b/latest.safetensors,sims=100",
+            "az:\"runs/a,b\",sims=100,tables=\"c,d=e\"",
+            "exact:\"a=b\",error=0.5",
             "az:x,sims=16,method=puct",
             "az:x,sims=16,method=gumbel,c_visit=50,c_scale=0.25,considered=4",
             "az:x,time=1s,c_puct=1.125,fpu_reduction=0.2",
@@ -207,12 +209,17 @@ mod tests {
             "az:x,sims=8,method=puct,precision=auto,temperature=0.25",
             "level:3",
             "engine::my-engine",
+            "engine::C:\\engines\\own.exe --a=b:c",
             "engine:time=500ms,patience=5s:./my engine --agent az:a b,sims=5,time=1s",
         ] {
             assert_eq!(spec.parse::<AgentSpec>().map(|s| s.to_string()).ok().as_deref(), Some(spec));
         }
         assert_eq!("alphabeta".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:depth=6");
         assert_eq!("alphabeta:time=2m,hash=64".parse::<AgentSpec>().expect("valid").to_string(), "alphabeta:time=120s");
+        let engine = |spec: &str| spec.parse::<AgentSpec>().expect("valid").to_string();
+        assert_eq!(engine("engine:my-engine"), "engine::my-engine");
+        assert_eq!(engine(r"engine:C:\own.exe a=b:c"), r"engine::C:\own.exe a=b:c");
+        assert_eq!(engine("engine:nodes=5:a"), "engine:nodes=5:a");
         assert_eq!("az:x".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");
         assert_eq!("az:x,device=gpu:0".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100,device=gpu");
         assert_eq!("az:x,precision=f32".parse::<AgentSpec>().expect("valid").to_string(), "az:x,sims=100");

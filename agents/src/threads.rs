@@ -1,22 +1,38 @@
 //! Number of threads of one search, as an option of agent specs.
 
 use std::fmt;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use turnstone_base::machine::cores;
+use turnstone_base::warnings::warn_once;
 
 use crate::options::Options;
 
-/// Maximum number of threads of a search.
-pub const MOST_THREADS: usize = 1024;
+/// Maximum number of threads of one search: four per core, and at least eight. With more, the thread that looks at the
+/// clock would wait too long for a core to keep its time.
+#[must_use]
+pub fn most_threads() -> usize {
+    (4 * cores()).max(8)
+}
+
+/// Starts a thread of a search; `None`, with one warning per process, if the system refuses it.
+pub(crate) fn spawn_or_warn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    let spawned = Builder::new().spawn_scoped(scope, work);
+    spawned.map_err(|error| warn_once(&format!("a search runs with fewer threads than it was given ({error})"))).ok()
+}
 
 /// Number of threads of one search. With more than one, two searches of the same position differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Threads(Option<u32>);
 
 impl Threads {
-    /// Takes `threads=`: 1 to 1024, or 0 for one per core.
+    /// Takes `threads=`: 1 to [`most_threads`], or 0 for one per core.
     pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
-        options.number("threads", 0..=MOST_THREADS as u32).map(Self)
+        let number = options.number("threads", 0..=most_threads() as u32);
+        number.map(Self).map_err(|fault| format!("{fault}: this machine has {} cores", cores()))
     }
 
     /// The number, if it was given.

@@ -2,9 +2,11 @@
 
 use turnstone_env::Game;
 use turnstone_models::DeviceError;
+use turnstone_search::classic::Stop;
 use turnstone_search::{EvalBatch, Mcts, SearchStep, SharedWalker};
 
 use crate::evaluator::TryEvaluator;
+use crate::threads::spawn_or_warn;
 
 /// Simulations that the tree has room for before the threads pause while it grows.
 const ROOM: u32 = 1 << 16;
@@ -13,7 +15,8 @@ const ROOM: u32 = 1 << 16;
 pub(crate) type Known<'a, G> = &'a (dyn Fn(&<G as Game>::State) -> Option<i8> + Sync);
 
 /// Runs the simulations that are left of a search whose root is evaluated, one thread per evaluator; this one is the first.
-/// `go_on`, which is called after each simulation of this thread, ends the search by returning false. Returns whether it did.
+/// `go_on`, which is called after each simulation of this thread, ends the search by returning false, and so does `stop`,
+/// which every thread looks at. Returns whether the search was ended. Threads that the system refuses are done without.
 ///
 /// # Errors
 /// An evaluation failed.
@@ -22,6 +25,7 @@ pub(crate) fn run_together<G: Game, E: TryEvaluator<G> + Send>(
     search: &mut Mcts<G>,
     evaluators: &mut [E],
     known: Known<'_, G>,
+    stop: &Stop,
     go_on: &mut dyn FnMut(&Mcts<G>) -> bool,
 ) -> Result<bool, DeviceError> {
     let (first, others) = evaluators.split_first_mut().expect("there is an evaluator");
@@ -30,8 +34,17 @@ pub(crate) fn run_together<G: Game, E: TryEvaluator<G> + Send>(
         search.make_room(search.simulations_left().min(ROOM));
         let shared = &search.share();
         std::thread::scope(|scope| {
-            let run = |evaluator| move || walk(game, shared.walker(), evaluator, known, &mut || true);
-            let others: Vec<_> = others.iter_mut().map(|evaluator| scope.spawn(run(evaluator))).collect();
+            let run = |evaluator| {
+                move || {
+                    let ended = walk(game, shared.walker(), evaluator, known, &mut || !stop.is_raised());
+                    if stop.is_raised() || ended.is_err() {
+                        shared.end();
+                    }
+                    ended
+                }
+            };
+            let others: Vec<_> =
+                others.iter_mut().map_while(|evaluator| spawn_or_warn(scope, run(evaluator))).collect();
             let mut check = || {
                 goes_on = go_on(shared);
                 goes_on

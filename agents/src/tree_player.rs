@@ -261,13 +261,14 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
         let (game, tables) = (&self.game, self.tables.as_ref().filter(|tables| tables.asked));
         let known = |state: &G::State| tables.and_then(|tables| tables.value(game, state));
         let all = u64::from(self.tree.search.simulations_left()) + watch.done;
+        let stop = request.control.stop.clone();
         let mut go_on = |search: &Mcts<G>| {
             watch.done = all - u64::from(search.simulations_left());
             check(search, watch, request, rng)
         };
-        let ended = run_together(game, &mut self.tree.search, &mut self.evaluators, &known, &mut go_on)?;
+        let ended = run_together(game, &mut self.tree.search, &mut self.evaluators, &known, &stop, &mut go_on)?;
         watch.done = all - u64::from(self.tree.search.simulations_left());
-        Ok(ended || self.tree.search.proven().is_some() || watch.is_over())
+        Ok(ended || stop.is_raised() || self.tree.search.proven().is_some() || watch.is_over())
     }
 
     /// Answers the position that the search has come to: by exact values or by the evaluator.

@@ -221,7 +221,7 @@ impl<G: Game, E> Searches<G, E> {
             return Ok(());
         }
         let mut go_on = |_: &Mcts<G>| !stop.is_raised() && go_on();
-        run_together(&self.game, &mut tree.search, &mut self.evaluators, &|_| None, &mut go_on).map(drop)
+        run_together(&self.game, &mut tree.search, &mut self.evaluators, &|_| None, stop, &mut go_on).map(drop)
     }
 
     /// Takes every search to its next leaf.

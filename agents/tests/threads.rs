@@ -134,7 +134,11 @@ fn the_spec_names_the_threads_and_what_goes_with_them() {
         fault("alphabeta:depth=4,threads=2"),
         "agent `alphabeta:depth=4,threads=2`: threads share what they find in a table: give its size in MiB, hash=64"
     );
-    assert!(fault("mcts:threads=1025").ends_with("threads must be a number from 0 to 1024, not `1025`"));
+    let [most, cores] = [turnstone_agents::most_threads(), turnstone_base::machine::cores()];
+    assert!(most >= 8 && most >= cores);
+    let many = fault(&format!("mcts:threads={}", most + 1));
+    let reason = format!("from 0 to {most}, not `{}`: this machine has {cores} cores", most + 1);
+    assert!(many.ends_with(&reason), "{many}");
     assert!(fault("az:a,threads=2,device=gpu").ends_with("a search on a GPU has one thread"));
     assert!(fault("minimax:threads=2").contains("unknown option `threads`"));
     let game = built_in().make("mancala", &Params::new()).expect("a game");

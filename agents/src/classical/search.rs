@@ -12,6 +12,7 @@ use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
 use crate::playable::Playable;
 use crate::player::{Player, PlayerFault};
 use crate::request::{Scale, SearchInfo, SearchRequest};
+use crate::threads::spawn_or_warn;
 
 /// Alpha-beta with any of a game's static evaluations.
 type AnyAlphaBeta<G> = AlphaBeta<G, Box<dyn Heuristic<G>>>;
@@ -144,9 +145,9 @@ fn with_help<G: Game>(
         };
         let start = |helper| {
             let control = Control::from(stop.clone());
-            scope.spawn(move || help(helper, control))
+            spawn_or_warn(scope, move || help(helper, control))
         };
-        let helpers: Vec<_> = helpers.iter_mut().map(start).collect();
+        let helpers: Vec<_> = helpers.iter_mut().map_while(start).collect();
         let ends = RaiseOnDrop(&stop);
         let mut found = search();
         drop(ends);

@@ -87,11 +87,12 @@ impl Process {
         self.wait_for("readyok", patience, |line| (line == "readyok").then_some(()))
     }
 
-    /// Waits for the answer to `go` and returns its move.
+    /// Waits for the answer to `go` and returns its move; empty if the program names none.
     pub(crate) fn best_move(&mut self, patience: Duration) -> Result<String, PlayerFault> {
         self.wait_for("bestmove", patience, |line| {
-            let text = line.strip_prefix("bestmove")?;
-            text.is_empty().then(String::new).or_else(|| Some(text.strip_prefix(' ')?.trim().to_owned()))
+            // `bestmove MOVE ponder MOVE`, by any white space.
+            let mut words = line.split_whitespace();
+            (words.next() == Some("bestmove")).then(|| words.next().unwrap_or_default().to_owned())
         })
     }
 

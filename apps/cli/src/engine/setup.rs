@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 
-use turnstone_agents::{Agent, AgentSpec, MOST_THREADS, PlayableGame, Player};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, most_threads};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::checkpoint_game;
@@ -32,7 +32,7 @@ impl Setup {
             format!("option name Game type combo default {}{games}", self.game.name()),
             format!("option name Agent type string default {}", self.agent),
             format!("option name Seed type spin default {} min 0 max {}", self.seed, u64::MAX),
-            format!("option name Threads type spin default {} min 1 max {MOST_THREADS}", self.threads()),
+            format!("option name Threads type spin default {} min 1 max {}", self.threads(), most_threads()),
         ];
         let params = self.game.params();
         options.extend(params.iter().map(|(key, value)| format!("option name {key} type string default {value}")));
@@ -55,8 +55,8 @@ impl Setup {
                 }
             }
             "threads" => {
-                let threads = value.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
-                let fault = || anyhow!("Threads must be a whole number from 1 to {MOST_THREADS}");
+                let threads = value.parse().ok().filter(|threads| (1..=most_threads()).contains(threads));
+                let fault = || anyhow!("Threads must be a whole number from 1 to {}, four per core", most_threads());
                 changed.threads = Some(threads.ok_or_else(fault)?);
             }
             "seed" => changed.seed = value.parse().map_err(|_| anyhow!("Seed must be a whole number"))?,

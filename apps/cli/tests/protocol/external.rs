@@ -22,6 +22,22 @@ fn another_engine_plays_as_the_agent_itself_would() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// A program that answers twice, pauses between words with a tab and names a move to ponder on plays its own moves.
+#[test]
+fn answers_of_other_conventions_are_understood() {
+    let own = "alphabeta:depth=2";
+    let engine = format!("'{}' engine --agent {own}", env!("CARGO_BIN_EXE_turnstone"));
+    let moves = |agent: &str| {
+        let output = turnstone(&["play", "mancala", "--p1", agent, "--p2", own, "--json"]);
+        assert!(output.status.success(), "{agent}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["moves"].clone()
+    };
+    for edit in ["/^bestmove/p", "s/^bestmove /bestmove\\t/", "s/^bestmove.*/& ponder A3/", "1s/^/\\xef\\xbb\\xbf/"] {
+        assert_eq!(moves(&format!("engine:depth=2:sh -c \"{engine} | sed -u -e '{edit}'\"")), moves(own), "{edit}");
+    }
+    assert_eq!(moves(&format!("engine:{engine}")), moves(own));
+}
+
 #[test]
 fn an_engine_that_fails_is_a_fault_and_never_a_hang() {
     let script = |go: &str| {

@@ -122,8 +122,12 @@ struct Lock<'a>(&'a AtomicBool);
 
 impl<'a> Lock<'a> {
     fn of(lock: &'a AtomicBool) -> Self {
+        /// Tries before the processor is offered to other threads: the holder may wait for it.
+        const SPINS: u32 = 100;
+        let mut tries = 0;
         while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            std::hint::spin_loop();
+            tries += 1;
+            if tries < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         Self(lock)
     }
