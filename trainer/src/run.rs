@@ -12,6 +12,7 @@ mod save;
 pub use beginning::Beginning;
 pub use setup::{Players, Setup, confirm_matches};
 use turnstone_base::streams::{Purpose, stream};
+use turnstone_base::text::shell_path;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -171,7 +172,7 @@ impl<'a> Run<'a> {
         } else {
             "correct this".to_owned()
         };
-        let shown = folder.path().display();
+        let shown = shell_path(folder.path());
         anyhow!(
             "{error:#}; the run remains at iteration {last}: {advice}, then continue with: turnstone train --resume \
              {shown}"

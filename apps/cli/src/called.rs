@@ -24,12 +24,6 @@ pub(crate) fn as_called(text: &str) -> Cow<'_, str> {
     renamed(text, NAME.get().map_or(WRITTEN, String::as_str))
 }
 
-/// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-:,=+".contains(c));
-    if is_plain && !word.is_empty() { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
 /// Replaces the name where it begins a command: at the start of a line, in backticks, or after a colon, a semicolon or a
 /// bracket, and before a lower-case word, an option or a placeholder.
 fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
@@ -53,14 +47,7 @@ fn renamed<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, renamed};
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        assert_eq!(quoted("az:runs/a,sims=20"), "az:runs/a,sims=20");
-        assert_eq!(quoted("my game's.json"), r"'my game'\''s.json'");
-        assert_eq!(quoted(""), "''");
-    }
+    use super::renamed;
 
     #[test]
     fn commands_have_the_name_of_the_program() {

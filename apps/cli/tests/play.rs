@@ -25,7 +25,7 @@ fn leaving_is_no_error_but_a_short_input_is() {
     let (out, err, code) = piped(&game, "b2\nQUIT\n");
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     assert!(out.contains("1. player 1: B2") && !out.contains('\x1b'), "{out}");
-    assert!(out.contains("to continue: turnstone play mancala --p1 human --p2 random --position \""), "{out}");
+    assert!(out.contains("to continue: turnstone play mancala --p1 human --p2 random --position '"), "{out}");
     let (_, err, code) = piped(&game, "b2\n");
     assert_eq!((code, err.trim_end().lines().count()), (Some(1), 1), "{err}");
     assert!(err.contains("the input ended before the game"), "{err}");

@@ -11,11 +11,12 @@ use turnstone_arena::review::{Review as Reviewed, Reviewing};
 use turnstone_base::files::atomic_write;
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
+use turnstone_base::text::{shell_path, shell_word};
 use turnstone_exact::SolveLimits;
 use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
-use crate::called::{PROGRAM, as_called, quoted};
+use crate::called::{PROGRAM, as_called};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -116,8 +117,8 @@ impl Review {
         let named = self.game.as_ref().map(|name| format!(" {name}{}", param_options(game))).unwrap_or_default();
         let number = self.number.map(|number| format!(" --number {number}")).unwrap_or_default();
         let mover = review.moves.get(plies).map_or(1, |played| played.player);
-        let (file, opponent) = (quoted(&self.file.display().to_string()), 3 - mover);
-        let agent = quoted(&review.agent);
+        let (file, opponent) = (shell_path(&self.file), 3 - mover);
+        let agent = shell_word(&review.agent);
         as_called(&format!("turnstone play{named} --from {file}{number} --ply {plies} --p{opponent} {agent}"))
             .into_owned()
     }

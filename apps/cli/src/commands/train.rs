@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use turnstone_agents::path_in_spec;
 use turnstone_arena::Remote;
 use turnstone_base::files::read_text;
 use turnstone_base::terminal::Reporter;
+use turnstone_base::text::{shell_path, shell_word};
 use turnstone_env::DynGame;
 use turnstone_models::ComputeDevice;
 use turnstone_selfplay::{Games, TrainableGame};
@@ -133,7 +135,7 @@ impl Train {
             reporter.line(&as_called(&next_steps(game, folder)));
             return ExitCode::SUCCESS;
         };
-        let resume = format!("turnstone train --resume {}", folder.path().display());
+        let resume = format!("turnstone train --resume {}", shell_path(folder.path()));
         reporter.line(&as_called(&format!("stopped after iteration {iteration}; continue with: {resume}")));
         let in_time = self.max_minutes.is_some() && !stop.load(Ordering::Relaxed);
         if in_time { ExitCode::SUCCESS } else { ExitCode::from(130) }
@@ -304,10 +306,10 @@ fn remove_received(cluster: &Path, reporter: &Reporter) {
 
 /// What to do with a trained agent: play against it, look at the run, measure it.
 fn next_steps(game: &dyn DynGame, folder: &RunFolder) -> String {
-    let (run, config, name, params) = (folder.path().display(), folder.config(), game.name(), param_options(game));
-    let config = config.display();
+    let (run, config) = (shell_path(folder.path()), shell_path(&folder.config()));
+    let (agent, name, params) = (shell_word(&format!("az:{}", path_in_spec(folder.path()))), game.name(), param_options(game));
     format!(
-        "play against it:  turnstone play {name}{params} --p2 az:{run}\nlook at the run:  turnstone report {run}\n\
+        "play against it:  turnstone play {name}{params} --p2 {agent}\nlook at the run:  turnstone report {run}\n\
          measure it:       turnstone arena {config}"
     )
 }

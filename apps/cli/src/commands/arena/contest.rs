@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use turnstone_base::files::read_text;
+use turnstone_base::text::shell_path;
 use turnstone_env::Params;
 
 use turnstone_agents::{AgentSpec, TreeSpec};
@@ -62,7 +63,7 @@ impl Contest {
         } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, contest.agents.first())
             && !checkpoint.exists()
         {
-            let (run, config) = (checkpoint.display(), path.display());
+            let (run, config) = (checkpoint.display(), shell_path(path));
             bail!("there is no run {run} yet: train it first (turnstone train {config}), or name agents");
         }
         contest.options = options.or(contest.options);

@@ -14,6 +14,7 @@ use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::terminal::terminal_size;
+use turnstone_base::text::{shell_path, shell_word};
 use turnstone_env::{Action, AnyState, Side};
 
 use super::adviser::Adviser;
@@ -23,7 +24,7 @@ use super::prompt::Prompt;
 use super::screen::{Screen, move_line, rows};
 use super::view::{best_line, board, coloured, numbered, soft};
 use crate::args::param_options;
-use crate::called::{as_called, quoted};
+use crate::called::as_called;
 use crate::commands::show::describe;
 use crate::output::reflowed;
 
@@ -316,7 +317,7 @@ impl<'a> Session<'a> {
             },
             Command::Save(file) => match self.save(file.as_deref()) {
                 Ok(file) => {
-                    let review = format!("turnstone review {}", quoted(&file.display().to_string()));
+                    let review = format!("turnstone review {}", shell_path(&file));
                     let (file, review) = (file.display(), as_called(&review));
                     let line = format!("saved as {file}; to continue from here: {}", self.continuation());
                     self.screen.say(&format!("{line}\nto review the game: {review}"));
@@ -370,10 +371,9 @@ impl<'a> Session<'a> {
     /// The command that continues from the position on the board.
     fn continuation(&self) -> String {
         let params = param_options(self.game);
-        let [p1, p2] = &self.settings.names;
-        let position = self.game.position_text(self.state());
-        let command =
-            format!("turnstone play {}{params} --p1 {p1} --p2 {p2} --position \"{position}\"", self.game.name());
+        let [p1, p2] = self.settings.names.each_ref().map(|name| shell_word(name));
+        let position = shell_word(&self.game.position_text(self.state()));
+        let command = format!("turnstone play {}{params} --p1 {p1} --p2 {p2} --position {position}", self.game.name());
         as_called(&command).into_owned()
     }
 
