@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use turnstone_base::times::time_text;
 
-use crate::options::Options;
+use crate::options::{Options, path_in_spec};
 
 /// Default folder of the tables.
 const TABLES: &str = "tables";
@@ -58,7 +58,7 @@ impl ExactSpec {
 
 impl fmt::Display for ExactSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tables = (self.tables.as_os_str() != TABLES).then(|| self.tables.display().to_string());
+        let tables = (self.tables.as_os_str() != TABLES).then(|| path_in_spec(&self.tables));
         let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
         let nodes = self.nodes.map(|nodes| format!("nodes={nodes}"));
         let time = self.time.map(|time| format!("time={}", time_text(time)));

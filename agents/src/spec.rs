@@ -68,7 +68,7 @@ impl FromStr for AgentSpec {
         let with_file = match name {
             "az" => true,
             "level" => true,
-            "exact" => !rest.split(',').next().is_some_and(|first| first.contains('=')),
+            "exact" => rest.starts_with('"') || !rest.split(',').next().is_some_and(|first| first.contains('=')),
             _ => false,
         };
         let mut options = Options::parse(rest, with_file).map_err(fault)?;

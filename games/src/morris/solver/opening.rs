@@ -173,7 +173,7 @@ fn best(index: &Index, next: &Next<'_>, layer: Layer, position: Position) -> u8 
 
 /// Four values in a byte.
 pub(super) fn pack(values: &[u8]) -> Vec<u8> {
-    let byte = |four: &[u8]| four.iter().enumerate().map(|(i, value)| value << (2 * i)).sum();
+    let byte = |four: &[u8]| four.iter().enumerate().map(|(i, value)| value << (2 * i)).sum::<u8>();
     values.chunks(4).map(byte).collect()
 }
 
