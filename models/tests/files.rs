@@ -168,23 +168,6 @@ fn networks_that_know_the_board_come_back_with_it() {
     }
 }
 
-/// Files of the time before networks knew the board.
-#[test]
-fn files_without_a_board_are_read() {
-    let metadata = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
-        changed(&|header| {
-            let metadata = header["__metadata__"].as_object_mut().unwrap();
-            metadata.remove("turnstone.board");
-            change(metadata);
-        })
-    };
-    let (info, _) = load_bytes(&metadata(&|_| ())).unwrap();
-    let shape = Shape { board: board(), ..SHAPE };
-    assert_eq!(info.expect("mancala", 2, &params(), &shape), Ok(()), "a residual MLP does not look at the board");
-    let graph = metadata(&|m| drop(m.insert("turnstone.network".into(), json!(r#"{"kind":"residual_graph"}"#))));
-    assert_eq!(fault(&graph), "this kind of network needs a board of points, and the game has none");
-}
-
 #[test]
 fn every_fault_has_its_line() {
     let metadata =
@@ -210,6 +193,8 @@ fn every_fault_has_its_line() {
     );
     assert_eq!(fault(&metadata("turnstone.inputs", "5")), "tensor `stem.weight` has shape [3, 4], not [5, 4]");
     assert!(fault(&metadata("turnstone.board", "[]")).starts_with("metadata `turnstone.board` is not valid: "));
+    let bare = changed(&|header| drop(header["__metadata__"].as_object_mut().unwrap().remove("turnstone.board")));
+    assert_eq!(fault(&bare), "not a turnstone file: its metadata has no `turnstone.board`");
     let foreign = changed(&|header| drop(header.remove("__metadata__")));
     assert_eq!(fault(&foreign), "not a turnstone file: its metadata has no `turnstone.format`");
     let renamed = changed(&|header| {
