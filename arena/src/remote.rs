@@ -35,10 +35,8 @@ pub struct RemoteRound<'a> {
     pub header: &'a TournamentHeader,
     /// The games, in the order in which they are needed.
     pub plans: &'a [PlannedGame],
-    /// Checks the record of the game with this index in `plans`, which may come from anywhere.
+    /// Checks the record of the game with this index in `plans`.
     pub check: &'a dyn Fn(usize, &GameRecord) -> Result<(), String>,
-    /// Plays a game here.
-    pub play_here: &'a dyn Fn(usize) -> Result<GameRecord>,
     /// Takes a checked record.
     pub put: &'a dyn Fn(usize, GameRecord) -> Result<()>,
     /// Whether the game with this index is still needed: a test may end a match early.
@@ -57,10 +55,8 @@ pub struct RemotePositions<'a> {
     pub texts: Vec<&'a str>,
     /// Seed of the agent's random choices.
     pub seed: u64,
-    /// Checks the answer to the position with this number, which may come from anywhere.
+    /// Checks the answer to the position with this number.
     pub check: &'a dyn Fn(usize, &RemoteAnswer) -> Result<(), String>,
-    /// Answers a position here.
-    pub answer_here: &'a dyn Fn(usize) -> Result<RemoteAnswer>,
     /// Takes a checked answer.
     pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<()>,
     /// Ends it when set.

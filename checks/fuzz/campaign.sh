@@ -14,8 +14,8 @@ fuzz=${FUZZ:-cargo +nightly fuzz}
 logs=${LOGS:-$(mktemp -d)}
 mkdir -p "$logs"
 fast="notation agent_specs pyro_pickles cluster_messages"
-quick="truth_sets checkpoints cluster_jobs"
-medium="saved_games pyro_requests transcripts"
+quick="truth_sets checkpoints"
+medium="saved_games pyro_requests"
 slow="tables ugi analysis"
 
 cargo run --quiet --release --locked -p turnstone-fuzz --bin corpus -- checks/fuzz/corpus

@@ -4,9 +4,7 @@
     apps/cluster/deploy/chaos.py [--build target/release] [PART ...]
 
 Parts: kills (100 kill -9 of workers, 10 of the leader, 5 restarts of the server, delayed and repeated
-acknowledgements), jobs (jobs are removed from the server and damaged there), leaders (a second leader on a copy of the
-run's folder, and each of them stopped in turn), spool (a worker's disk is full; as root), disk (the server's disk is full
-for a while; as root, which mounts a tmpfs of a few megabytes), store (a thousand short iterations on a server with 32 MB
+acknowledgements), disk (the server's disk is full for a while; as root, which mounts a tmpfs of a few megabytes), store (a thousand short iterations on a server with 32 MB
 of disk; as root), partition (a minute without packets; as root, in network namespaces) and netns (delay, loss, reordering,
 duplicates and partitions between leader, server and workers in namespaces of their own; as root). Without a part: all.
 Needs nats-server, and ip and mount for the parts as root. Exits with 1 if a byte of a run differs.
@@ -22,7 +20,6 @@ import pathlib
 import random
 import select
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -31,7 +28,7 @@ import tempfile
 import threading
 import time
 
-PARTS = ["kills", "jobs", "leaders", "spool", "disk", "store", "partition", "netns"]
+PARTS = ["kills", "disk", "store", "partition", "netns"]
 
 CONFIG = """
 seed = 5
@@ -130,34 +127,21 @@ class Place:
         subprocess.run(command, cwd=self.folder, check=True)
         print(f"  one machine: {time.monotonic() - start:.0f} s", flush=True)
 
-    def lead(self, resume=False, url=None, inside=None, run="led"):
-        what = ["--resume", run] if resume else ["config.toml", "--run", run]
+    def lead(self, resume=False, url=None, inside=None):
+        what = ["--resume", "led"] if resume else ["config.toml", "--run", "led"]
         command = [self.turnstone, "train", *what, "--cluster", url or self.url, "--ack-wait", "2"]
         return subprocess.Popen((inside or self.inside) + command, cwd=self.folder, stdout=self.log, stderr=self.log)
 
-    def worker(self, url=None, inside=None, spool="spool"):
-        command = [self.turnstone, "worker", url or self.url, "--threads", "1", "--spool", str(spool)]
+    def worker(self, url=None, inside=None):
+        command = [self.turnstone, "worker", url or self.url, "--threads", "1"]
         return subprocess.Popen((inside or self.inside) + command, cwd=self.folder, stdout=self.log, stderr=self.log)
-
-    def call(self, what, payload=b""):
-        """Publishes on a subject of the server, as anyone could."""
-        with socket.create_connection((self.address, self.port), 5) as connection:
-            head = f"CONNECT {{\"verbose\":false}}\r\nPUB {what} {len(payload)}\r\n".encode()
-            connection.sendall(head + payload + b"\r\nPING\r\n")
-            read = b""
-            while b"PONG" not in read:
-                read += connection.recv(1 << 16)
 
     def status(self):
         command = [self.turnstone, "cluster", "status", self.url, "--json", "--listen", "1.2"]
         return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
-    def said(self, text):
-        """How often the processes have said this."""
-        return (self.folder / "log").read_text(errors="replace").count(text)
-
-    def differences(self, run="led"):
-        one, other = self.folder / "alone", self.folder / run
+    def differences(self):
+        one, other = self.folder / "alone", self.folder / "led"
         names = {path.relative_to(run) for run in (one, other) for part in ("", "replay", "checkpoints")
                  for path in (run / part).iterdir() if path.is_file()}
         different = []
@@ -173,11 +157,8 @@ class Place:
                 different.append(str(name))
         return different, len(names)
 
-    def end(self, what, seconds, runs=("led",)):
-        different, files = [], 0
-        for run in runs:
-            (some, count) = self.differences(run)
-            different, files = different + some, files + count
+    def end(self, what, seconds):
+        different, files = self.differences()
         verdict = f"DIFFERENT: {different}" if different else f"the same bytes in {files} files"
         print(f"  {what}: {seconds:.0f} s, {verdict}", flush=True)
         if not different:
@@ -358,79 +339,6 @@ def store(build, iterations):
         return place.end("store", time.monotonic() - start) and leader.returncode == 0
 
 
-def jobs(build):
-    """Jobs are removed from the server, or get a piece more, while they are played."""
-    place = Place(build, 16, 200)
-    place.alone()
-    place.start_server()
-    start, rng = time.monotonic(), random.Random(4)
-    leader, crew = place.lead(), [place.worker() for _ in range(2)]
-    done = {"removed": 0, "damaged": 0}
-    while leader.poll() is None:
-        time.sleep(rng.uniform(0.5, 1.5))
-        known = [run["job"] for run in place.status()["runs"].values() if run["job"]]
-        if not known:
-            continue
-        # A worker that has the job needs it no more: one comes anew.
-        at = rng.randrange(len(crew))
-        stop(crew[at])
-        if rng.random() < 0.5:
-            place.call("$JS.API.STREAM.PURGE.OBJ_turnstone", b'{"filter":"$O.turnstone.C.>"}')
-            done["removed"] += 1
-        else:
-            place.call(f"$O.turnstone.C.{known[0]}", b"more")
-            done["damaged"] += 1
-        crew[at] = place.worker()
-    print(f"  jobs {done}, {place.said('is stored again')} stored again", flush=True)
-    stop(place.server, *crew)
-    return place.end("jobs", time.monotonic() - start) and leader.returncode == 0
-
-
-def spool(build):
-    """A worker cannot write what it has played, beside one that can, and alone."""
-    with small_disk("1m") as mount:
-        place = Place(build, 12, 24)
-        place.alone()
-        place.start_server()
-        start = time.monotonic()
-        first = place.worker(spool=mount / "spool")
-        time.sleep(1)
-        fill(mount / "filler")
-        leader, second = place.lead(), place.worker()
-        time.sleep(3)
-        stop(second)
-        leader.wait(600)
-        print(f"  {place.said('sent from memory')} worker says that it cannot write", flush=True)
-        stop(place.server, first)
-        return place.end("spool", time.monotonic() - start) and leader.returncode == 0
-
-
-def leaders(build):
-    """Two leaders on copies of a run's folder, each of which is stopped for a while."""
-    place = Place(build, 40, 24)
-    place.alone()
-    place.start_server()
-    start = time.monotonic()
-    crew = [place.worker() for _ in range(2)]
-    pair = [place.lead()]
-    time.sleep(2)
-    pair[0].send_signal(signal.SIGSTOP)
-    shutil.copytree(place.folder / "led", place.folder / "copy")
-    pair[0].send_signal(signal.SIGCONT)
-    pair.append(place.lead(resume=True, run="copy"))
-    for number in range(6):
-        time.sleep(3)
-        pair[number % 2].send_signal(signal.SIGSTOP)
-        time.sleep(14)  # the other one takes over
-        pair[number % 2].send_signal(signal.SIGCONT)
-    for leader in pair:
-        leader.wait(600)
-    print(f"  {place.said('another leader is at work')} times one has waited for the other", flush=True)
-    stop(place.server, *crew)
-    same = place.end("leaders", time.monotonic() - start, ("led", "copy"))
-    return same and all(leader.returncode == 0 for leader in pair)
-
-
 class Wire(threading.Thread):
     """A network in user space between namespaces, one TAP device in each: frames are late, lost, doubled and out of order.
 
@@ -549,13 +457,13 @@ def main():
     sound = True
     for part in parts:
         print(part, flush=True)
-        if part not in ("kills", "jobs", "leaders") and os.geteuid() != 0:
+        if part != "kills" and os.geteuid() != 0:
             print("  skipped: needs root")
             continue
         if part == "kills":
             sound &= kills(args.build, args.workers, args.leaders, args.restarts, args.iterations)
-        elif part in ("jobs", "leaders", "spool", "disk"):
-            sound &= {"jobs": jobs, "leaders": leaders, "spool": spool, "disk": disk}[part](args.build)
+        elif part == "disk":
+            sound &= disk(args.build)
         elif part == "store":
             sound &= store(args.build, args.short)
         elif part == "partition":

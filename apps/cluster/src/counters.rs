@@ -3,20 +3,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name of each counter for TensorBoard.
-const ALL: [&str; 16] = [
+const ALL: [&str; 13] = [
     "cluster/items",
     "cluster/positions",
     "cluster/bytes",
     "cluster/duplicates",
     "cluster/stale",
     "cluster/rejected",
-    "cluster/checks",
-    "cluster/overdue_checks",
     "cluster/republished",
     "cluster/missing_items",
     "cluster/workers",
     "cluster/threads",
-    "cluster/excluded_workers",
     "cluster/queue_ranges",
     "cluster/played_ranges",
     "cluster/spooled_ranges",
@@ -38,10 +35,6 @@ pub(crate) enum Counter {
     Stale,
     /// Messages with a fault.
     Rejected,
-    /// Items that were played twice and compared.
-    Checks,
-    /// Those that the leader compared since no worker did in time.
-    Overdue,
     /// Items handed out again.
     Republished,
     /// Items of the current job that are missing.
@@ -50,8 +43,6 @@ pub(crate) enum Counter {
     Workers,
     /// Threads of these workers.
     Threads,
-    /// Excluded workers.
-    Excluded,
     /// Ranges that wait on the server.
     Queue,
     /// Ranges that workers have and have not acknowledged.

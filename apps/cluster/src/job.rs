@@ -9,19 +9,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint_params, shape};
-use turnstone_arena::{PlannedGame, TournamentHeader};
+use turnstone_arena::{PlannedGame, TournamentHeader, is_portable};
 use turnstone_env::Params;
-use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Precision, Weights};
+use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Weights};
 use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
 
 use crate::wire::{Malformed, Reader, put_blob};
 
 const MAGIC: [u8; 4] = *b"TSJ1";
 /// Maximum length of a job; the largest part are weights.
-pub const LONGEST_JOB: usize = 1 << 30;
+pub(crate) const LONGEST_JOB: usize = 1 << 30;
 const LONGEST_HEADER: usize = 64 << 20;
-/// Maximum number of items of a job.
-pub const MOST_ITEMS: usize = 4_000_000;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,11 +130,7 @@ impl Job {
             }
         };
         reader.end()?;
-        let job = Self { game, kind };
-        if job.items() > MOST_ITEMS {
-            return Err(Malformed::new(format!("it has {} items, more than {MOST_ITEMS}", job.items())));
-        }
-        Ok(job)
+        Ok(Self { game, kind })
     }
 }
 
@@ -202,42 +196,28 @@ fn put_weights(bytes: &mut Vec<u8>, weights: &Weights) {
 
 fn task(game: &dyn TrainableGame, header: SelfPlay, reader: &mut Reader<'_>) -> Result<Task, Malformed> {
     let SelfPlay { network, samples, settings } = header;
-    let GameSettings { search, self_play, simulations, .. } = &settings;
+    let GameSettings { search, self_play, .. } = &settings;
     search.validate().and_then(|()| self_play.validate()).map_err(Malformed::new)?;
     self_play.opening_states(game).map_err(Malformed::new)?;
-    let width = game.spec().features();
-    let sound = (1..=1_000_000).contains(simulations) && samples.is_multiple_of(width);
-    if !sound || self_play.precision == Precision::Auto {
-        return Err(Malformed::new("its simulations, samples or precision are out of range"));
-    }
     let weights = weights(game, &network, reader)?;
     let samples = reader.floats(samples)?;
-    if !samples.iter().all(|number| number.is_finite()) {
-        return Err(Malformed::new("it has a sample that is not finite"));
-    }
     Ok(Task { settings, network, weights, samples })
 }
 
 fn agent(game: &dyn TrainableGame, header: &AgentHeader, reader: &mut Reader<'_>) -> Result<Agent, Malformed> {
     let fault = |fault: &dyn std::fmt::Display| Malformed::new(format!("agent `{}`: {fault}", header.spec));
     let spec: AgentSpec = header.spec.parse().map_err(|error| fault(&error))?;
-    let Some(NetworkHeader { network, step, extra }) = &header.network else {
-        // A network comes with the job, whatever the file is called; nothing else in a spec may name a file or a program.
-        let is_elsewhere = matches!(spec, AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human);
-        if is_elsewhere || matches!(spec, AgentSpec::Az { .. } | AgentSpec::Level(_)) {
-            return Err(fault(&"it cannot be played for another machine"));
-        }
-        return Agent::load(&spec, game).map_err(|error| fault(&error));
-    };
-    if !matches!(spec, AgentSpec::Az { tables: None, .. }) {
-        return Err(fault(&"it has a network that it does not use, or needs files"));
+    let mut loaded = None;
+    if let Some(NetworkHeader { network, step, extra }) = &header.network {
+        let (params, shape) = (checkpoint_params(game), shape(game.spec()));
+        let mut info = CheckpointInfo::new(game.name(), game.version(), params, network.clone(), shape, *step);
+        info.extra = extra.clone();
+        let network = LoadedNetwork::new(info, weights(game, network, reader)?);
+        loaded = Some(network.checked(Path::new("of the job"), game).map_err(|error| fault(&error))?);
     }
-    let (params, shape) = (checkpoint_params(game), shape(game.spec()));
-    let mut info = CheckpointInfo::new(game.name(), game.version(), params, network.clone(), shape, *step);
-    info.extra = extra.clone();
-    let loaded = LoadedNetwork::new(info, weights(game, network, reader)?);
-    let loaded = loaded.checked(Path::new("of the job"), game).map_err(|error| fault(&error))?;
-    Ok(Agent::with_network(spec, Some(loaded)))
+    let agent = Agent::with_network(spec, loaded);
+    // Nothing in a spec may name a file or a program.
+    if is_portable(&agent) { Ok(agent) } else { Err(fault(&"it plays on its own machine only")) }
 }
 
 /// Reads the weights of a network, which are finite and as many as its layout says.

@@ -1,13 +1,11 @@
-//! The leader of a run: assigns the items of jobs, collects their outcomes, and protects them from faulty workers.
+//! The leader of a run: assigns the items of jobs, collects their outcomes and keeps them on its own disk.
 //!
 //! Nothing depends on what the server remembers. The leader knows which items are on its own disk, and hands out the missing
 //! ones again if no worker plays them.
 
-mod outcomes;
 mod journal;
 mod workers;
 mod schedule;
-mod rival;
 mod listening;
 mod leftovers;
 mod announcing;
@@ -19,29 +17,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow};
 use async_nats::jetstream;
-use rand::SeedableRng;
 use tokio::sync::mpsc;
-use turnstone_base::streams::Stream;
 use turnstone_models::Precision;
 
+use self::handing_out::HandOut;
 use self::journal::{Journal, run_name};
 use self::leftovers::remove_leftovers;
-use self::listening::{AT_ONCE, Listening, announce, listen, receive};
-pub(crate) use self::outcomes::CommitPolicy;
-use self::outcomes::{HandOut, Outcomes, Source};
-use self::rival::{Rival, listen_for_rival, wait_for_rival};
+use self::listening::{AT_ONCE, keep_announcing, listen, receive, refuse_second};
 use self::workers::{WorkerNotices, Workers};
 use crate::counters::{Counter, Counters};
-use crate::identity::{checksum, random};
 use crate::link::{Link, ensure_storage};
 use crate::messages::{Announcement, Effort, PROTOCOL};
-use crate::notes::{LogLimit, Note, TakeNote, lock};
+use crate::notes::{Note, TakeNote, lock};
 use crate::probe::Probe;
 use crate::server::{ServerOptions, shown};
 use crate::stored::remove_job;
-use crate::wire::hex;
+use crate::wire::{hex, sha256};
 
 /// Time between checks of the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -60,8 +53,6 @@ pub struct LeaderSettings {
     /// Folder for the run's name and its outcomes, from which the next leader continues; without one, the run ends with its
     /// leader.
     pub folder: Option<PathBuf>,
-    /// Share of the items that are played twice, by different workers, and compared.
-    pub verify: f64,
     /// Time after which a range whose worker is silent is given to another.
     pub ack_wait: Duration,
 }
@@ -75,15 +66,12 @@ pub struct Leader {
     temporary: Option<tempfile::TempDir>,
     run: String,
     note: TakeNote,
-    began: Instant,
-    rival: Arc<Rival>,
+    /// Random identifier of this leader, a part of the identifiers of its messages.
+    own: String,
     workers: Arc<Mutex<Workers>>,
     pub(crate) counters: Counters,
     announcement: Arc<Mutex<Announcement>>,
     kept: Mutex<BetweenJobs>,
-    /// Lines about workers that are excluded, and about messages that are rejected.
-    exclusions: Mutex<LogLimit>,
-    rejections: Arc<Mutex<LogLimit>>,
 }
 
 /// What a leader keeps from one job to the next.
@@ -96,25 +84,16 @@ struct BetweenJobs {
     notices: WorkerNotices,
     /// Whether the server had the streams and consumers when it last took ranges.
     is_ready: bool,
-    /// Whether a journal has been read for the workers that have passed checks.
-    knows_passed: bool,
 }
 
 impl BetweenJobs {
     fn new(messages: mpsc::Receiver<jetstream::Message>) -> Self {
-        Self {
-            messages,
-            newest: None,
-            range_time: RANGE_TIME,
-            notices: WorkerNotices::default(),
-            is_ready: false,
-            knows_passed: false,
-        }
+        Self { messages, newest: None, range_time: RANGE_TIME, notices: WorkerNotices::default(), is_ready: false }
     }
 }
 
-/// Checks the outcome of the item with this number and keeps nothing of it.
-type CheckItem<'a> = &'a dyn Fn(usize, &[u8]) -> Result<(), String>;
+/// Takes the outcome of the item with this number, or says what is wrong with it.
+type PutItem<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<Result<(), String>>;
 
 /// The items of a job, and what its owner does with their outcomes.
 pub(crate) struct Items<'a> {
@@ -129,13 +108,7 @@ pub(crate) struct Items<'a> {
     pub(crate) most: usize,
     /// Whether the journals of earlier jobs can be removed when this job is new.
     pub(crate) begins_iteration: bool,
-    /// Checks an outcome, which may come from anyone.
-    pub(crate) check: CheckItem<'a>,
-    pub(crate) policy: CommitPolicy,
-    /// Takes a checked outcome; a later one replaces it if the policy allows that.
-    pub(crate) put: &'a mut dyn FnMut(usize, &[u8]) -> Result<()>,
-    /// Plays an item on this machine.
-    pub(crate) play_here: &'a dyn Fn(usize) -> Result<Vec<u8>>,
+    pub(crate) put: PutItem<'a>,
     /// Whether an item is still needed.
     pub(crate) is_needed: &'a dyn Fn(usize) -> bool,
     /// Takes the effort that workers report.
@@ -150,10 +123,10 @@ struct ActiveJob<'i, 'a> {
     items: &'i mut Items<'a>,
     /// SHA-256 of the job.
     sum: [u8; 32],
-    outcomes: Outcomes,
+    /// Whether each item has an outcome, and the number of those that have none.
+    received: Vec<bool>,
+    missing: usize,
     journal: Journal,
-    /// Chooses the items to check. Workers cannot predict it, and it affects no result.
-    rng: Stream,
     began: Instant,
     /// When something new last arrived.
     news: Instant,
@@ -163,8 +136,6 @@ struct ActiveJob<'i, 'a> {
     backoff: u32,
     /// Whether the missing items are in the work queue.
     published: bool,
-    /// When the stored job was last read back because workers could not read it, and the number of refusals by then.
-    read_back: (Option<Instant>, u64),
     /// Number of messages that have handed out items, for their identifiers.
     attempt: u64,
 }
@@ -182,15 +153,11 @@ impl Leader {
         note: TakeNote,
         stop: &AtomicBool,
     ) -> Result<Self> {
-        ensure!((0.0..=1.0).contains(&settings.verify), "verify is {}, but must be from 0 to 1", settings.verify);
         let (folder, temporary) = folder_of(&settings)?;
         let (run, is_new) = run_name(&folder, game.name(), temporary.is_some())?;
         let link = connect(&settings.server, &run, &note, stop)?;
-        let rival = Arc::new(Rival::new(hex(&random::<6>()?)));
-        link.spawn(listen_for_rival(link.js.client(), run.clone(), Arc::clone(&rival)));
         if !is_new {
-            let say = || note(Note::Warning(rival::found(&run)));
-            wait_for_rival(&rival, || stop.load(Ordering::Relaxed), say)?;
+            link.wait(refuse_second(&link.client, &run))?;
         }
         let (sender, messages) = mpsc::channel(AT_ONCE);
         let leader = Self {
@@ -201,13 +168,10 @@ impl Leader {
             temporary,
             run,
             note,
-            began: Instant::now(),
-            rival,
+            own: hex(&rand::random::<[u8; 6]>()),
             workers: Arc::default(),
             counters: Counters::default(),
             kept: Mutex::new(BetweenJobs::new(messages)),
-            exclusions: Mutex::default(),
-            rejections: Arc::default(),
         };
         leader.start_tasks(sender)?;
         Ok(leader)
@@ -216,16 +180,9 @@ impl Leader {
     /// Starts what runs beside the leader: announcements, the listener, the receiver of results.
     fn start_tasks(&self, sender: mpsc::Sender<jetstream::Message>) -> Result<()> {
         let (link, run) = (&self.link, &self.run);
-        link.spawn(announce(link.js.client(), run.clone(), Arc::clone(&self.announcement), Arc::clone(&self.rival)));
-        let listening = Listening {
-            run: run.clone(),
-            workers: Arc::clone(&self.workers),
-            rejections: Arc::clone(&self.rejections),
-            refusals: LogLimit::default(),
-            note: Arc::clone(&self.note),
-        };
-        link.spawn(listen(link.js.client(), listening));
-        link.spawn(receive(link.js.clone(), run.clone(), sender, Arc::clone(&self.rival)));
+        link.spawn(keep_announcing(link.client.clone(), Arc::clone(&self.announcement)));
+        link.spawn(listen(link.client.clone(), run.clone(), Arc::clone(&self.workers), Arc::clone(&self.note)));
+        link.spawn(receive(link.js.clone(), run.clone(), sender));
         link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&self.note)));
         self.line(format!("leading {run} on {}", shown(&self.settings.server.url)));
         Ok(())
@@ -272,35 +229,32 @@ impl Leader {
 
     /// Opens the journal of a job and takes the outcomes in it.
     fn begin<'i, 'a>(&self, items: &'i mut Items<'a>, kept: &mut BetweenJobs) -> Result<ActiveJob<'i, 'a>> {
-        let sum = checksum(items.job);
+        let sum = sha256(items.job);
         if items.begins_iteration && kept.newest != Some(sum) {
             if !journal::exists(&self.folder, &sum) && self.folder.exists() {
                 self.remove_jobs(kept.newest.as_slice()).context("removing journals")?;
             }
             kept.newest = Some(sum);
         }
-        let (journal, known, passed) = Journal::open(&self.folder, &sum)?;
-        if !std::mem::replace(&mut kept.knows_passed, true) {
-            passed.into_iter().for_each(|key| lock(&self.workers).pass(key));
-        }
-        let outcomes = Outcomes::new(items.count, self.settings.verify, items.policy);
+        let (journal, known) = Journal::open(&self.folder, &sum)?;
+        let count = items.count;
         let mut active = ActiveJob {
             items,
             sum,
-            outcomes,
+            received: vec![false; count],
+            missing: count,
             journal,
-            rng: Stream::from_seed(random()?),
             began: Instant::now(),
             news: Instant::now(),
             range_time: kept.range_time,
             backoff: 1,
             published: false,
-            read_back: (None, lock(&self.workers).refusals),
             attempt: 0,
         };
         let count = known.len();
-        for outcome in known {
-            self.take(&mut active, outcome, Source::Journal)?;
+        for (number, item) in known {
+            let taken = self.take(&mut active, number as usize, &item)?;
+            taken.map_err(|fault| anyhow!("{}, item {number} in the journal: {fault}", active.items.stage))?;
         }
         if count > 0 {
             self.line(format!("{}: resuming with {count} items", active.items.stage));
@@ -316,12 +270,7 @@ impl Leader {
             if active.items.stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            if self.rival.is_there() {
-                self.give_way(active, kept);
-                continue;
-            }
-            self.commit(active)?;
-            if self.is_complete(active) {
+            if (0..active.received.len()).all(|number| active.received[number] || !(active.items.is_needed)(number)) {
                 return Ok(true);
             }
             if !active.published {
@@ -337,32 +286,13 @@ impl Leader {
                 is_failing = false;
             }
             self.receive_some(active, &mut kept.messages)?;
-            self.check_overdue(active)?;
             if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
                 self.announce_stage(active);
                 self.note_waiting(&mut kept.notices);
-                self.restore_job(active);
                 self.hand_out_again(active, &mut kept.is_ready);
             }
         }
-    }
-
-    /// Whether all items that are needed are committed, and none of them is still to be checked.
-    fn is_complete(&self, active: &ActiveJob<'_, '_>) -> bool {
-        let needed = |number: usize| (active.items.is_needed)(number);
-        let is_there = |number: usize| active.outcomes.is_committed(number);
-        active.outcomes.checks.iter().all(|check| !needed(check.number))
-            && (0..active.outcomes.len()).all(|number| is_there(number) || !needed(number))
-    }
-
-    /// Hands the outcomes of trusted workers to the owner of the job.
-    fn commit(&self, active: &mut ActiveJob<'_, '_>) -> Result<()> {
-        let ready = {
-            let workers = lock(&self.workers);
-            active.outcomes.commit(|key| self.settings.verify <= 0.0 || workers.is_trusted(key))
-        };
-        ready.into_iter().try_for_each(|(number, item)| (active.items.put)(number, &item))
     }
 }
 
@@ -404,7 +334,6 @@ fn announcement(settings: &LeaderSettings, run: &str, game: &dyn turnstone_env::
         job: String::new(),
         items: [0, 0],
         ack_wait: settings.ack_wait.as_millis() as u64,
-        excluded: Vec::new(),
         over: false,
     }
 }

@@ -1,14 +1,13 @@
 //! Self-play, matches and grading on many machines, over NATS JetStream, with the results of one machine.
 //!
 //! A [`Leader`] stores a job (everything that games depend on) as an object named by its checksum, and puts ranges of
-//! item numbers on a work queue. [`work`] fetches ranges, plays them and sends the outcomes, which the leader checks by
-//! the rules, collects by number and keeps on its own disk. Game `n` of a job is the same on every worker, so that
+//! item numbers on a work queue. [`work`] fetches ranges, plays them and sends the outcomes, which the leader checks,
+//! collects by number and keeps on its own disk. Game `n` of a job is the same on every worker, so that
 //! neither the number of workers nor what fails on the way changes a result. [`status`] looks at a server.
 //!
 //! The interface blocks; tokio and the client of NATS run on a thread of their own.
 
 mod wire;
-mod identity;
 mod probe;
 mod messages;
 mod job;
@@ -22,15 +21,14 @@ mod players;
 mod worker;
 mod status;
 
-pub use identity::{Identity, Key, checksum};
-pub use job::{Job, Kind, LONGEST_JOB, MOST_ITEMS, of_games, of_positions, of_task};
+pub use job::{Job, Kind, of_games, of_positions, of_task};
 pub use leader::{Leader, LeaderSettings};
 pub use messages::{
-    Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, PROTOCOL, Range, Results,
-    decode_announcement, decode_beat, is_name, is_once,
+    Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, PROTOCOL, Range, Results, decode, is_name,
+    is_once,
 };
 pub use notes::{Note, TakeNote};
-pub use probe::{Probe, ProbeError};
+pub use probe::Probe;
 pub use server::{ServerOptions, shown};
 pub use status::{Queue, Status, status};
 pub use wire::Malformed;

@@ -1,6 +1,7 @@
 //! The connection to a server, and the streams on it. The rest of the crate sees a blocking interface in front of tokio and
 //! the client of NATS.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +15,6 @@ use async_nats::{Client, ConnectErrorKind, Event};
 use tokio::runtime::Runtime;
 
 use crate::messages::{ALL_JOBS, ALL_RESULTS, ALL_WORK, JOBS, RESULTS, WORK, is_of, result_subject, work_subject};
-use crate::notes::LogLimit;
 use crate::notes::lock;
 use crate::server::{ANSWER, ServerOptions, addresses, connect_options, shown};
 
@@ -123,8 +123,8 @@ struct Events<N> {
     /// Whether it has not been connected yet.
     is_first: AtomicBool,
     denials: Arc<AtomicU32>,
-    /// Lines about the server's errors.
-    errors: Mutex<LogLimit>,
+    /// The server's errors, each of which is reported once.
+    errors: Mutex<HashSet<String>>,
 }
 
 impl<N: Fn(String)> Events<N> {
@@ -136,8 +136,9 @@ impl<N: Fn(String)> Events<N> {
             Event::ServerError(error) => {
                 let error = error.to_string();
                 self.denials.fetch_add(u32::from(denies_own(&error, &self.name)), Ordering::Relaxed);
-                let line = lock(&self.errors).allow(&error, format!("the server says: {error}"));
-                line.into_iter().for_each(&*self.note);
+                if lock(&self.errors).insert(error.clone()) {
+                    (self.note)(format!("the server says: {error}"));
+                }
             }
             _ => {}
         }

@@ -1,34 +1,25 @@
-//! Messages between leader and workers, besides jobs, with their subjects and streams on the server. Everything that arrives is
-//! decoded as if an attacker had written it.
+//! Messages between leader and workers, besides jobs, with their subjects and streams on the server.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
-use crate::identity::{Identity, Key, SIGNATURE, is_signed};
 use crate::probe::Probe;
-use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unhex};
+use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unsealed};
 
 /// Maximum length of a worker's or run's name.
 pub const LONGEST_NAME: usize = 64;
-/// Maximum length of an announcement or a heartbeat.
-const LONGEST_JSON: usize = 256 << 10;
-/// Maximum length of a program's name and version.
-pub(crate) const LONGEST_PROGRAM: usize = 200;
 /// Maximum length of a reason, and of a stage.
 pub(crate) const LONGEST_REASON: usize = 400;
-/// Maximum number of refusals in a heartbeat.
+/// Maximum number of refusals in a heartbeat, which is one message.
 pub(crate) const MOST_REFUSALS: usize = 50;
-/// Maximum number of excluded keys in an announcement.
-pub(crate) const MOST_LEFT_OUT: usize = 1000;
-/// Maximum number of threads of a worker.
-pub(crate) const MOST_THREADS: u32 = 1024;
 /// Maximum length of the outcome of one item: a game, or an answer.
 pub const LONGEST_ITEM: usize = 8 << 20;
 /// Maximum number of items of a range.
 pub const MOST_IN_RANGE: usize = 4096;
 
 /// Version of all messages; leaders and workers of other versions refuse each other.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Stream of ranges to play: each is delivered until a worker acknowledges it.
 pub(crate) const WORK: &str = "TURNSTONE_WORK";
@@ -44,8 +35,8 @@ pub(crate) const ALL_JOBS: &str = "$O.turnstone.C.*";
 pub(crate) const ALL_RUNS: &str = "turnstone.run.*";
 pub(crate) const ALL_WORKERS: &str = "turnstone.worker.*";
 
-const RANGE_MAGIC: [u8; 4] = *b"TSW1";
-const RESULTS_MAGIC: [u8; 4] = *b"TSR1";
+const RANGE_MAGIC: [u8; 4] = *b"TSW2";
+const RESULTS_MAGIC: [u8; 4] = *b"TSR2";
 
 /// Some items of a job to be played by one worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,8 +49,6 @@ pub struct Range {
     pub count: u16,
     /// Number of items that a thread should play at a time, so that the job spreads over all workers.
     pub seats: u16,
-    /// Worker that must not play it, since its own result is being checked.
-    pub except: Option<Key>,
 }
 
 impl Range {
@@ -71,7 +60,6 @@ impl Range {
         bytes.extend(self.first.to_le_bytes());
         bytes.extend(self.count.to_le_bytes());
         bytes.extend(self.seats.to_le_bytes());
-        bytes.extend(self.except.iter().flatten());
         bytes
     }
 
@@ -82,12 +70,11 @@ impl Range {
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::of(bytes, RANGE_MAGIC)?;
         let (job, first, count, seats) = (reader.array()?, reader.u32()?, reader.u16()?, reader.u16()?);
-        let except = if reader.0.is_empty() { None } else { Some(reader.array()?) };
         reader.end()?;
         if count == 0 || usize::from(count) > MOST_IN_RANGE || first.checked_add(u32::from(count)).is_none() {
             return Err(Malformed::new(format!("a range of {count} items from {first} is not possible")));
         }
-        Ok(Self { job, first, count, seats, except })
+        Ok(Self { job, first, count, seats })
     }
 
     /// Numbers of the items.
@@ -120,10 +107,6 @@ impl Effort {
 /// Outcomes of some items of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Results {
-    /// Name of the worker, which is the end of the message's subject too.
-    pub worker: String,
-    /// The run.
-    pub run: String,
     /// SHA-256 of the job.
     pub job: [u8; 32],
     /// The effort.
@@ -133,40 +116,31 @@ pub struct Results {
 }
 
 impl Results {
-    /// Encodes and signs the message.
+    /// Encodes the message, with its CRC-32 at the end.
     #[must_use]
-    pub fn encode(&self, identity: &Identity) -> Vec<u8> {
-        let mut body = Vec::new();
-        put_blob(&mut body, self.worker.as_bytes());
-        put_blob(&mut body, self.run.as_bytes());
-        body.extend(self.job);
-        body.extend(self.effort.fields().iter().flat_map(|field| field.to_le_bytes()));
-        body.extend((self.items.len() as u16).to_le_bytes());
-        for (number, item) in &self.items {
-            body.extend(number.to_le_bytes());
-            put_blob(&mut body, item);
-        }
+    pub fn encode(&self) -> Vec<u8> {
         let mut bytes = RESULTS_MAGIC.to_vec();
-        bytes.extend(identity.key());
-        bytes.extend(identity.sign(&body));
-        bytes.extend(body);
+        bytes.extend(self.job);
+        bytes.extend(self.effort.fields().iter().flat_map(|field| field.to_le_bytes()));
+        bytes.extend((self.items.len() as u16).to_le_bytes());
+        for (number, item) in &self.items {
+            bytes.extend(number.to_le_bytes());
+            put_blob(&mut bytes, item);
+        }
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend(checksum.to_le_bytes());
         bytes
     }
 
     /// Number of bytes of the message besides the items, each of which adds eight.
-    pub(crate) const OVERHEAD: usize = 4 + 32 + SIGNATURE + 2 * (4 + LONGEST_NAME) + 32 + 56 + 2;
+    pub(crate) const OVERHEAD: usize = 4 + 32 + 56 + 2 + 4;
 
-    /// Decodes a message and returns the key that signed it.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// It is malformed, or not signed by the key in it.
-    pub fn decode(bytes: &[u8]) -> Result<(Key, Self), Malformed> {
-        let mut reader = Reader::of(bytes, RESULTS_MAGIC)?;
-        let (key, signature) = (reader.array()?, reader.array()?);
-        if !is_signed(&key, reader.0, &signature) {
-            return Err(Malformed::new("its signature is not of its contents"));
-        }
-        let (worker, run) = (reader.token(LONGEST_NAME)?, reader.token(LONGEST_NAME)?);
+    /// It is damaged or malformed.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::of(unsealed(bytes)?, RESULTS_MAGIC)?;
         let job = reader.array()?;
         let mut fields = [0; 7];
         for field in &mut fields {
@@ -174,16 +148,12 @@ impl Results {
         }
         let [positions, simulations, requests, hits, merged, batches, millis] = fields;
         let effort = Effort { positions, simulations, cache: [requests, hits, merged, batches], millis };
-        let count = usize::from(reader.u16()?);
-        if count > MOST_IN_RANGE {
-            return Err(Malformed::new(format!("it has {count} items, more than {MOST_IN_RANGE}")));
-        }
         let mut items = Vec::new();
-        for _ in 0..count {
+        for _ in 0..reader.u16()? {
             items.push((reader.u32()?, reader.blob(LONGEST_ITEM)?.to_vec()));
         }
         reader.end()?;
-        Ok((key, Self { worker, run, job, effort, items }))
+        Ok(Self { job, effort, items })
     }
 }
 
@@ -213,13 +183,11 @@ pub struct Announcement {
     pub items: [u64; 2],
     /// Milliseconds after which a range whose worker is silent is given to another.
     pub ack_wait: u64,
-    /// Keys of excluded workers.
-    pub excluded: Vec<String>,
     /// Whether the run is over.
     pub over: bool,
 }
 
-/// The heartbeat of a worker, once a second: JSON after its signature.
+/// The heartbeat of a worker, once a second.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {
@@ -227,8 +195,6 @@ pub struct Beat {
     pub protocol: u32,
     /// Name of the worker.
     pub worker: String,
-    /// Its public key.
-    pub key: String,
     /// Its program.
     pub program: String,
     /// Number of threads.
@@ -247,63 +213,14 @@ pub struct Beat {
     pub refusals: Vec<(String, String)>,
 }
 
-/// Decodes an announcement.
+/// Decodes an announcement or a heartbeat.
 ///
 /// # Errors
 /// It is malformed or of another version.
-pub fn decode_announcement(bytes: &[u8]) -> Result<Announcement, Malformed> {
-    let announcement: Announcement = json(bytes)?;
-    let Announcement { run, game, params, program, stage, job, excluded, .. } = &announcement;
-    if ![run, game].iter().all(|name| is_name(name)) || params.iter().count() > 100 {
-        return Err(Malformed::new("a name in it is not one"));
-    }
-    let is_sum = |text: &String| unhex::<32>(text).is_some();
-    let keys = excluded.len() <= MOST_LEFT_OUT && excluded.iter().all(is_sum);
-    if !keys || program.len() > LONGEST_PROGRAM || stage.len() > LONGEST_REASON || !(job.is_empty() || is_sum(job)) {
-        return Err(Malformed::new("a field of it is out of range"));
-    }
-    Ok(announcement)
-}
-
-impl Beat {
-    /// Encodes and signs the message.
-    #[must_use]
-    pub fn encode(&self, identity: &Identity) -> Vec<u8> {
-        let text = serde_json::to_vec(self).expect("plain fields");
-        let mut bytes = identity.sign(&text).to_vec();
-        bytes.extend(text);
-        bytes
-    }
-}
-
-/// Decodes a heartbeat.
-///
-/// # Errors
-/// It is malformed, of another version, or not signed by the key in it.
-pub fn decode_beat(bytes: &[u8]) -> Result<Beat, Malformed> {
-    let (signature, text) = bytes.split_first_chunk().ok_or_else(|| Malformed::new("it is cut short"))?;
-    let beat: Beat = json(text)?;
-    let names = is_name(&beat.worker)
-        && beat.runs.iter().chain(beat.refusals.iter().map(|(run, _)| run)).all(|run| is_name(run));
-    let lengths = beat.program.len() <= LONGEST_PROGRAM
-        && beat.refusals.len() <= MOST_REFUSALS
-        && beat.refusals.iter().all(|(_, why)| why.len() <= LONGEST_REASON);
-    if !names || !lengths || beat.threads > MOST_THREADS || !beat.rate.is_finite() {
-        return Err(Malformed::new("a field of it is out of range"));
-    }
-    match unhex(&beat.key) {
-        Some(key) if is_signed(&key, text, signature) => Ok(beat),
-        _ => Err(Malformed::new("its signature is not of its contents")),
-    }
-}
-
-fn json<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Result<T, Malformed> {
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
     #[derive(Deserialize)]
     struct Version {
         protocol: u32,
-    }
-    if bytes.len() > LONGEST_JSON {
-        return Err(Malformed::new(format!("it has {} bytes, more than {LONGEST_JSON}", bytes.len())));
     }
     let fault = |error: serde_json::Error| Malformed::new(error.to_string());
     let Version { protocol } = serde_json::from_slice(bytes).map_err(fault)?;
@@ -369,62 +286,36 @@ pub(crate) fn is_of(subject: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::cut;
-
-    fn results() -> Results {
-        let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];
-        let effort = Effort { positions: 5, millis: 8, ..Effort::default() };
-        Results { worker: "w".into(), run: "mancala-1f".into(), job: [3; 32], effort, items }
-    }
 
     #[test]
     fn messages_come_back_as_they_were() {
-        let range = Range { job: [9; 32], first: 3, count: 4, seats: 2, except: None };
-        let check = Range { except: Some([1; 32]), ..range.clone() };
-        for range in [range, check] {
-            assert_eq!(Range::decode(&range.encode()), Ok(range.clone()));
-            assert!(Range::decode(&range.encode()[..43]).is_err());
+        let range = Range { job: [9; 32], first: 3, count: 4, seats: 2 };
+        assert_eq!(Range::decode(&range.encode()), Ok(range.clone()));
+        assert!(Range::decode(&range.encode()[..43]).is_err());
+        for range in [
+            Range { first: u32::MAX, ..range.clone() },
+            Range { count: 0, ..range.clone() },
+            Range { count: 5000, ..range },
+        ] {
+            assert!(Range::decode(&range.encode()).is_err(), "{range:?}");
         }
-        let identity = Identity::new().expect("a key");
-        assert_eq!(Results::decode(&results().encode(&identity)), Ok((identity.key(), results())));
-        assert!(results().encode(&identity).len() <= Results::OVERHEAD + 2 * 8 + 3);
-    }
-
-    #[test]
-    fn a_result_belongs_to_the_key_that_signed_it() {
-        let identity = Identity::new().expect("a key");
-        let sound = results().encode(&identity);
+        let effort = Effort { positions: 5, millis: 8, ..Effort::default() };
+        let results = Results { job: [3; 32], effort, items: vec![(7, vec![1, 2, 3]), (9, Vec::new())] };
+        let sound = results.encode();
+        assert_eq!(sound.len(), Results::OVERHEAD + 2 * 8 + 3);
+        assert_eq!(Results::decode(&sound), Ok(results));
         for at in 0..sound.len() {
-            let mut bytes = sound.clone();
-            bytes[at] ^= 1;
-            assert!(Results::decode(&bytes).is_err(), "byte {at}");
+            let mut damaged = sound.clone();
+            damaged[at] ^= 1;
+            assert!(Results::decode(&damaged).is_err() && Results::decode(&sound[..at]).is_err(), "byte {at}");
         }
-        for length in 0..sound.len() {
-            assert!(Results::decode(&sound[..length]).is_err());
-        }
-        // A valid signature does not make a claim plausible.
-        let items = (0..=MOST_IN_RANGE as u32).map(|number| (number, Vec::new())).collect();
-        let many = Results { items, ..results() }.encode(&identity);
-        assert!(Results::decode(&many).expect_err("too many").0.contains("more than"));
-        let named = Results { run: "a.b".into(), ..results() }.encode(&identity);
-        assert!(Results::decode(&named).expect_err("a name").0.contains("name"));
     }
 
     #[test]
-    fn ranges_are_bounded() {
-        let range = Range { job: [9; 32], first: u32::MAX, count: 4, seats: 2, except: None };
-        assert!(Range::decode(&range.encode()).is_err());
-        assert!(Range::decode(&Range { first: 0, count: 0, ..range.clone() }.encode()).is_err());
-        assert!(Range::decode(&Range { first: 0, count: 5000, ..range }.encode()).is_err());
-    }
-
-    #[test]
-    fn signs_of_life_are_signed_of_this_version_and_in_range() {
-        let identity = Identity::new().expect("a key");
+    fn a_heartbeat_of_another_version_is_refused() {
         let beat = Beat {
             protocol: PROTOCOL,
             worker: "w".into(),
-            key: hex(&identity.key()),
             program: "p".into(),
             threads: 2,
             runs: Vec::new(),
@@ -434,32 +325,10 @@ mod tests {
             spooled: 0,
             refusals: Vec::new(),
         };
-        let decode = |beat: &Beat| decode_beat(&beat.encode(&identity));
-        assert_eq!(decode(&beat), Ok(beat.clone()));
-        assert!(decode(&Beat { protocol: 99, ..beat.clone() }).expect_err("v").0.contains("version 99"));
-        let refusals = |run: &str, why: String, count: usize| vec![(run.to_owned(), why); count];
-        let faults = [
-            Beat { worker: "a b".into(), ..beat.clone() },
-            Beat { program: "x".repeat(LONGEST_PROGRAM + 1), ..beat.clone() },
-            Beat { program: "x".repeat(LONGEST_JSON), ..beat.clone() },
-            Beat { key: "0".into(), ..beat.clone() },
-            Beat { threads: MOST_THREADS + 1, ..beat.clone() },
-            Beat { refusals: refusals("\u{1b}[2J", "why".into(), 1), ..beat.clone() },
-            Beat { refusals: refusals("run", "x".repeat(LONGEST_REASON + 1), 1), ..beat.clone() },
-            Beat { refusals: refusals("run", String::new(), MOST_REFUSALS + 1), ..beat.clone() },
-        ];
-        for fault in &faults {
-            assert!(decode(fault).is_err(), "{fault:?}");
-        }
-        let foreign = Beat { key: hex(&Identity::new().expect("another").key()), ..beat.clone() };
-        assert!(decode(&foreign).expect_err("another's").0.contains("signature"));
-        assert!(decode_beat(&serde_json::to_vec(&beat).expect("plain fields")).is_err(), "it is not signed");
-        assert!(decode_beat(b"{}").is_err() && decode_announcement(b"[").is_err());
-        // The longest heartbeat of an honest worker is accepted.
-        let runs = vec!["r".repeat(LONGEST_NAME); 1000];
-        let why = cut(&"\u{1}".repeat(1000), LONGEST_REASON);
-        let longest = Beat { runs, refusals: refusals(&"r".repeat(LONGEST_NAME), why, MOST_REFUSALS), ..beat };
-        assert_eq!(decode(&longest), Ok(longest.clone()));
+        let again = |beat: &Beat| decode::<Beat>(&serde_json::to_vec(beat).expect("plain fields"));
+        assert_eq!(again(&beat), Ok(beat.clone()));
+        assert!(again(&Beat { protocol: 99, ..beat }).expect_err("a version").0.contains("version 99"));
+        assert!(decode::<Beat>(b"{}").is_err() && decode::<Announcement>(b"[").is_err());
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use turnstone_arena::{GameRecord, Remote, RemoteAnswer, RemotePositions, RemoteRound};
+use serde::de::DeserializeOwned;
+use turnstone_arena::{Remote, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
     FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
 };
 
 use crate::job;
-use crate::leader::{CommitPolicy, Items, Leader};
+use crate::leader::{Items, Leader};
 use crate::messages::Effort;
 
 /// Maximum number of games of self-play of a range: enough for the messages to cost nothing beside the games.
@@ -34,18 +35,7 @@ impl SelfPlayer for Leader {
         let restore = game.restorer(&task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; count];
         let mut stats = SelfPlayStats::default();
-        let check = |number: usize, item: &[u8]| restore(number, item).map(drop);
-        let mut put = |number: usize, item: &[u8]| {
-            games[number] = Some(restore(number, item).map_err(anyhow::Error::msg)?);
-            Ok(())
-        };
-        let play_here = |number: usize| -> Result<Vec<u8>> {
-            let mut session = game.task_sessions(&task, 1)?.pop().expect("one was asked for");
-            let (mut next, unseen) = (Some(number), Progress::default());
-            while session.step(1, &mut || next.take(), &unseen) {}
-            let game = session.take_finished().pop().expect("the session ends with its game");
-            Ok(game.transcript())
-        };
+        let mut put = |number: usize, item: &[u8]| Ok(restore(number, item).map(|game| games[number] = Some(game)));
         let mut items = Items {
             job: &job,
             stage: format!("self-play of iteration {}", task.settings.iteration),
@@ -53,11 +43,7 @@ impl SelfPlayer for Leader {
             group: 1,
             most: MOST_GAMES,
             begins_iteration: true,
-            check: &check,
-            // The games are used once all of them are committed.
-            policy: CommitPolicy::Replaceable,
             put: &mut put,
-            play_here: &play_here,
             is_needed: &|_| true,
             effort: &mut |effort| add_effort(&mut stats, effort),
             progress: &|count| progress.games.store(count as u64, Ordering::Relaxed),
@@ -77,22 +63,27 @@ impl SelfPlayer for Leader {
 
 fn add_effort(stats: &mut SelfPlayStats, effort: &Effort) {
     let [requests, hits, merged, batches] = effort.cache;
-    let sum = |total: &mut u64, count: u64| *total = total.saturating_add(count.min(1 << 40));
-    sum(&mut stats.positions, effort.positions);
-    sum(&mut stats.simulations, effort.simulations);
-    sum(&mut stats.cache.requests, requests);
-    sum(&mut stats.cache.hits, hits.min(requests));
-    sum(&mut stats.cache.merged, merged.min(requests));
-    sum(&mut stats.cache.batches, batches);
+    stats.positions += effort.positions;
+    stats.simulations += effort.simulations;
+    stats.cache.requests += requests;
+    stats.cache.hits += hits;
+    stats.cache.merged += merged;
+    stats.cache.batches += batches;
+}
+
+/// Reads the outcome of an item and checks it.
+fn read<T: DeserializeOwned>(item: &[u8], check: impl FnOnce(&T) -> Result<(), String>) -> Result<T, String> {
+    let read = serde_json::from_slice(item).map_err(|error| error.to_string())?;
+    check(&read).map(|()| read)
 }
 
 impl Remote for Leader {
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
         let job = job::of_games(round.game, round.agents, round.header, round.plans);
-        let read = |item: &[u8]| serde_json::from_slice::<GameRecord>(item).map_err(|error| error.to_string());
-        let check = |number: usize, item: &[u8]| (round.check)(number, &read(item)?);
-        let mut put = |number: usize, item: &[u8]| (round.put)(number, read(item).map_err(anyhow::Error::msg)?);
-        let play_here = |number: usize| Ok(serde_json::to_vec(&(round.play_here)(number)?)?);
+        let mut put = |number: usize, item: &[u8]| match read(item, |record| (round.check)(number, record)) {
+            Ok(record) => (round.put)(number, record).map(Ok),
+            Err(fault) => Ok(Err(fault)),
+        };
         let stage = match &round.header.agents[..] {
             [a, b] => format!("games of {} against {}", brief(a), brief(b)),
             agents => format!("games of {} agents", agents.len()),
@@ -104,10 +95,7 @@ impl Remote for Leader {
             group: 2,
             most: MOST_AT_ONCE,
             begins_iteration: false,
-            check: &check,
-            policy: CommitPolicy::Final,
             put: &mut put,
-            play_here: &play_here,
             is_needed: round.is_needed,
             effort: &mut |_| {},
             progress: &|_| {},
@@ -118,10 +106,10 @@ impl Remote for Leader {
 
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
         let job = job::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
-        let read = |item: &[u8]| serde_json::from_slice::<RemoteAnswer>(item).map_err(|error| error.to_string());
-        let check = |number: usize, item: &[u8]| (positions.check)(number, &read(item)?);
-        let mut put = |number: usize, item: &[u8]| (positions.put)(number, read(item).map_err(anyhow::Error::msg)?);
-        let play_here = |number: usize| Ok(serde_json::to_vec(&(positions.answer_here)(number)?)?);
+        let mut put = |number: usize, item: &[u8]| match read(item, |answer| (positions.check)(number, answer)) {
+            Ok(answer) => (positions.put)(number, answer).map(Ok),
+            Err(fault) => Ok(Err(fault)),
+        };
         let mut items = Items {
             job: &job,
             stage: format!("answers of {}", brief(&positions.agent.spec.to_string())),
@@ -129,10 +117,7 @@ impl Remote for Leader {
             group: 1,
             most: 2 * MOST_AT_ONCE,
             begins_iteration: false,
-            check: &check,
-            policy: CommitPolicy::Final,
             put: &mut put,
-            play_here: &play_here,
             is_needed: &|_| true,
             effort: &mut |_| {},
             progress: &|_| {},

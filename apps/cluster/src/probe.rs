@@ -4,11 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::shape;
-use turnstone_models::{NetworkConfig, NetworkError, Precision, TensorSpec, Weights};
+use turnstone_models::{NetworkConfig, NetworkError, Precision, Weights};
 use turnstone_selfplay::{FinishedGame, GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
-use crate::identity::checksum;
-use crate::wire::hex;
+use crate::wire::{hex, sha256};
 
 /// The self-test of a run, and the leader's result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -28,51 +27,30 @@ pub struct Probe {
 const SIMULATIONS: u32 = 12;
 /// Maximum number of blocks: further ones repeat the arithmetic of the first.
 const MOST_BLOCKS: usize = 1;
-/// Maximum number of weights, with which a network has some 300 MB in memory.
-const MOST_WEIGHTS: usize = 1 << 25;
-
-/// Why a probe cannot be computed.
-#[derive(Debug, thiserror::Error)]
-pub enum ProbeError {
-    /// The network cannot be built for the game.
-    #[error("{0}")]
-    Network(#[from] NetworkError),
-    /// The network would take too much of every worker's memory.
-    #[error(
-        "the self-test's network has {0} blocks and {1} weights, where at most {MOST_BLOCKS} and {MOST_WEIGHTS} are allowed"
-    )]
-    TooLarge(usize, usize),
-}
-
 impl Probe {
     /// Computes the probe of a run with this network, search and precision on this machine.
     ///
     /// # Errors
-    /// The network cannot be built for the game, or is too large.
+    /// The network cannot be built for the game.
     pub fn compute(
         game: &dyn TrainableGame,
         network: &NetworkConfig,
         search: &SearchConfig,
         precision: Precision,
-    ) -> Result<Self, ProbeError> {
+    ) -> Result<Self, NetworkError> {
         let network = network.with_blocks(network.blocks().min(MOST_BLOCKS));
-        let sum = play(game, &network, search, precision, &|| true)?.expect("it is needed to the end");
+        let sum = play(game, &network, search, precision)?;
         Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
     }
 
-    /// Checks that this machine computes the same. Returns `None` if `is_needed` turns false before the end.
+    /// Checks that this machine computes the same.
     ///
     /// # Errors
     /// One line with the reason.
-    pub fn confirm(&self, game: &dyn TrainableGame, is_needed: &dyn Fn() -> bool) -> Option<Result<(), String>> {
-        let own = self.search.validate().and_then(|()| {
-            let own = play(game, &self.network, &self.search, self.precision, is_needed);
-            own.map_err(|error| error.to_string())
-        });
-        match own {
-            Ok(sum) => sum.map(|sum| self.compare(&hex(&sum))),
-            Err(fault) => Some(Err(fault)),
-        }
+    pub fn confirm(&self, game: &dyn TrainableGame) -> Result<(), String> {
+        self.search.validate()?;
+        let own = play(game, &self.network, &self.search, self.precision).map_err(|error| error.to_string())?;
+        self.compare(&hex(&own))
     }
 
     fn compare(&self, own: &str) -> Result<(), String> {
@@ -92,19 +70,14 @@ impl Probe {
     }
 }
 
-/// Plays the games of a probe and returns their SHA-256, or `None` if `is_needed` turns false before the end.
+/// Plays the games of a probe and returns their SHA-256.
 fn play(
     game: &dyn TrainableGame,
     network: &NetworkConfig,
     search: &SearchConfig,
     precision: Precision,
-    is_needed: &dyn Fn() -> bool,
-) -> Result<Option<[u8; 32]>, ProbeError> {
+) -> Result<[u8; 32], NetworkError> {
     let layout = network.layout(&shape(game.spec()))?;
-    let count: usize = layout.iter().map(TensorSpec::count).sum();
-    if network.blocks() > MOST_BLOCKS || count > MOST_WEIGHTS {
-        return Err(ProbeError::TooLarge(network.blocks(), count));
-    }
     let weights = Weights::random(&layout, 20);
     let self_play = SelfPlayConfig {
         games_per_iteration: 2,
@@ -119,16 +92,12 @@ fn play(
     let (mut numbers, progress) = (0..2, Progress::default());
     let mut games = Vec::new();
     for session in &mut game.task_sessions(&task, 1)? {
-        while session.step(2, &mut || numbers.next(), &progress) {
-            if !is_needed() {
-                return Ok(None);
-            }
-        }
+        while session.step(2, &mut || numbers.next(), &progress) {}
         games.extend(session.take_finished());
     }
     games.sort_by_key(|game| game.number);
     let transcripts: Vec<u8> = games.iter().flat_map(FinishedGame::transcript).collect();
-    Ok(Some(checksum(&transcripts)))
+    Ok(sha256(&transcripts))
 }
 
 #[cfg(test)]
@@ -146,15 +115,13 @@ mod tests {
         let probe = compute(Precision::F32);
         assert_eq!(probe, compute(Precision::F32));
         assert_ne!(probe.checksum, compute(Precision::I8).checksum, "it tells one arithmetic from another");
-        let confirm = |probe: &Probe| probe.confirm(&*game, &|| true).expect("it is needed");
-        assert_eq!(confirm(&probe), Ok(()));
-        assert_eq!(probe.confirm(&*game, &|| false), None, "it is given up in the middle");
+        assert_eq!(probe.confirm(&*game), Ok(()));
         let foreign = Probe { checksum: compute(Precision::I8).checksum, ..probe.clone() };
-        assert!(confirm(&foreign).expect_err("other bits").contains("fused multiply-add"));
+        assert!(foreign.confirm(&*game).expect_err("other bits").contains("fused multiply-add"));
         let mut wild = search.clone();
         wild.constants.c_puct = f32::NAN;
         let invalid = Probe { search: wild, ..probe };
-        assert!(confirm(&invalid).expect_err("no such search").contains("c_puct"));
+        assert!(invalid.confirm(&*game).expect_err("no such search").contains("c_puct"));
     }
 
     #[test]
@@ -164,9 +131,6 @@ mod tests {
         let deep = NetworkConfig::from(ResidualMlp { blocks: 32, width: 64 });
         let probe = Probe::compute(&*game, &deep, &search, Precision::F32).expect("a small network");
         assert_eq!(probe.network, NetworkConfig::from(ResidualMlp { blocks: 1, width: 64 }));
-        assert_eq!(probe.confirm(&*game, &|| true), Some(Ok(())));
-        let announced = Probe { network: deep, ..probe };
-        let fault = announced.confirm(&*game, &|| true).expect("needed").expect_err("an enemy's");
-        assert!(fault.contains("32 blocks"), "{fault}");
+        assert_eq!(probe.confirm(&*game), Ok(()));
     }
 }

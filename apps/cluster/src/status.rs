@@ -10,9 +10,7 @@ use futures_util::StreamExt;
 use serde::Serialize;
 
 use crate::link::Link;
-use crate::messages::{
-    ALL_RUNS, ALL_WORKERS, Announcement, Beat, JOBS, RESULTS, WORK, decode_announcement, decode_beat,
-};
+use crate::messages::{ALL_RUNS, ALL_WORKERS, Announcement, Beat, JOBS, RESULTS, WORK, decode};
 use crate::notes::lock;
 use crate::server::{ServerOptions, shown};
 
@@ -21,7 +19,7 @@ use crate::server::{ServerOptions, shown};
 pub struct Status {
     /// Announcements of runs, by name.
     pub runs: BTreeMap<String, Announcement>,
-    /// Heartbeats of workers, by name and key.
+    /// Heartbeats of workers, by name.
     pub workers: BTreeMap<String, Beat>,
     /// Streams on the server, by name; absent if they cannot be read.
     pub streams: BTreeMap<String, Stored>,
@@ -65,11 +63,11 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
             loop {
                 let announced = async {
                     let message = announcements.next().await;
-                    message.and_then(|message| decode_announcement(&message.payload).ok())
+                    message.and_then(|message| decode::<Announcement>(&message.payload).ok())
                 };
                 let beat = async {
                     let message = beats.next().await;
-                    message.and_then(|message| decode_beat(&message.payload).ok())
+                    message.and_then(|message| decode::<Beat>(&message.payload).ok())
                 };
                 tokio::pin!(announced, beat);
                 match futures_util::future::select(announced, beat).await {
@@ -77,8 +75,7 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
                         lock(&runs).insert(run.run.clone(), run);
                     }
                     futures_util::future::Either::Right((Some(beat), _)) => {
-                        let key = beat.key.get(..8).unwrap_or_default();
-                        lock(&workers).insert(format!("{} {key}", beat.worker), beat);
+                        lock(&workers).insert(beat.worker.clone(), beat);
                     }
                     _ => {}
                 }

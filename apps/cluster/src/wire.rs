@@ -2,6 +2,7 @@
 //! before anything is allocated.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
+use sha2::{Digest, Sha256};
 
 /// Why bytes are not a message.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -80,6 +81,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The bytes before a CRC-32 of them.
+pub(crate) fn unsealed(bytes: &[u8]) -> Result<&[u8], Malformed> {
+    let (sealed, checksum) = bytes.split_last_chunk().ok_or_else(|| Malformed::new("it is cut short"))?;
+    if crc32fast::hash(sealed) != u32::from_le_bytes(*checksum) {
+        return Err(Malformed::new("its checksum is not of its contents"));
+    }
+    Ok(sealed)
+}
+
+/// SHA-256.
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// Appends bytes with their length before them.
 pub(crate) fn put_blob(bytes: &mut Vec<u8>, blob: &[u8]) {
     bytes.extend((blob.len() as u32).to_le_bytes());
@@ -101,9 +116,9 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
-/// The first digits of a key, for display.
-pub(crate) fn short(key: &[u8; 32]) -> String {
-    hex(&key[..4])
+/// The first digits of a job's SHA-256, for display.
+pub(crate) fn short(sum: &[u8; 32]) -> String {
+    hex(&sum[..4])
 }
 
 /// A text cut to a length in bytes, for a field that is bounded.

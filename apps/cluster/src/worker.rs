@@ -11,7 +11,6 @@ mod shared;
 mod jobs;
 mod sending;
 mod fetching;
-mod self_test;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -28,16 +27,17 @@ use turnstone_selfplay::{Games, SelfPlayStats};
 use self::fetching::{fetch, listen};
 use self::loaded::Counter as ThreadCounter;
 use self::queue::WorkQueue;
-use self::self_test::test_runs;
 use self::sending::send;
 use self::shared::{Finished, HeldRange, Shared};
 use self::spool::Spool;
 use crate::counters::{Counter, Counters};
 use crate::link::Link;
-use crate::messages::{Beat, MOST_THREADS, PROTOCOL, is_name, worker_subject};
+use crate::messages::{Beat, PROTOCOL, is_name, worker_subject};
 use crate::notes::{Note, TakeNote, lock, panic_text};
 use crate::server::{ServerOptions, shown};
-use crate::wire::hex;
+
+/// Maximum number of threads of a worker.
+const MOST_THREADS: usize = 1024;
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
@@ -60,14 +60,13 @@ pub struct WorkerSettings {
 /// The server cannot be reached at first, the spool cannot be written, or a thread failed.
 pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
-    let (spool, name, identity, left) = Spool::open(&settings.spool, settings.name.as_deref())?;
+    let (spool, name, left) = Spool::open(&settings.spool, settings.name.as_deref())?;
     let of_link = Arc::clone(note);
     let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| of_link(Note::Line(text)))?;
     let (finished, finished_receiver) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         program: settings.program.clone(),
         name,
-        identity,
         games: games.clone(),
         threads: settings.threads,
         queue: WorkQueue::default(),
@@ -98,9 +97,6 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
             thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
         })
         .collect::<Result<_, _>>()?;
-    // Not joined at the end: it may be in the middle of a large network.
-    let tested = Arc::clone(&shared);
-    thread::Builder::new().name("self-test".into()).spawn(move || test_runs(&tested))?;
     while !stop.load(Ordering::Relaxed) && !link.is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
         thread::sleep(Duration::from_millis(50));
     }
@@ -201,7 +197,6 @@ async fn speak(shared: Arc<Shared>) {
 
 /// Publishes a heartbeat every second: that this worker is present, and what it does.
 async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
-    let key = hex(&shared.identity.key());
     let (mut rate, mut last) = (0.0, (Instant::now(), 0));
     let mut said = (Instant::now(), 0);
     loop {
@@ -220,7 +215,6 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
         let beat = Beat {
             protocol: PROTOCOL,
             worker: shared.name.clone(),
-            key: key.clone(),
             program: shared.program.clone(),
             threads: shared.threads as u32,
             runs,
@@ -230,7 +224,8 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
             spooled: shared.counters.get(Counter::Spooled),
             refusals,
         };
-        let _ = client.publish(worker_subject(&shared.name), beat.encode(&shared.identity).into()).await;
+        let bytes = serde_json::to_vec(&beat).expect("plain fields");
+        let _ = client.publish(worker_subject(&shared.name), bytes.into()).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
@@ -240,7 +235,7 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
 /// # Errors
 /// It is 0 or too large.
 pub fn check_threads(threads: usize) -> Result<usize> {
-    if (1..=MOST_THREADS as usize).contains(&threads) {
+    if (1..=MOST_THREADS).contains(&threads) {
         Ok(threads)
     } else {
         bail!("--threads is {threads}, but must be from 1 to {MOST_THREADS}")
@@ -251,7 +246,6 @@ pub fn check_threads(threads: usize) -> Result<usize> {
 mod tests {
     use super::loaded::Loaded;
     use super::*;
-    use crate::identity::Identity;
     use crate::job::{Job, of_positions};
     use turnstone_agents::Agent;
     use turnstone_env::Params;
@@ -270,7 +264,6 @@ mod tests {
         let shared = Shared {
             program: "p".into(),
             name: "w".into(),
-            identity: Identity::new().expect("a key"),
             games: games.clone(),
             threads: 1,
             queue: WorkQueue::default(),

@@ -38,14 +38,6 @@ pub fn grade_remotely(
         answered.check_prediction()?;
         judge(number, answered).map(drop).map_err(|fault| fault.to_string())
     };
-    let answer_here = |number: usize| {
-        let texts = [(number, set.positions[number].text.as_str())];
-        let answers = answers_to(game, agent, &texts, seed, &AtomicBool::new(false))?;
-        answers
-            .and_then(|mut answers| answers.pop())
-            .map(|(_, answer)| answer)
-            .ok_or_else(|| anyhow::anyhow!("stopped"))
-    };
     let put = |number: usize, answered: RemoteAnswer| {
         let answer = judge(number, &answered)?;
         answers.lock().expect("no thread panics while it holds the list").insert(number, answer);
@@ -58,7 +50,6 @@ pub fn grade_remotely(
         texts: set.positions.iter().map(|position| position.text.as_str()).collect(),
         seed,
         check: &check,
-        answer_here: &answer_here,
         put: &put,
         stop,
     };

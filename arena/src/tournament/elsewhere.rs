@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use turnstone_agents::{Agent, PlayableGame};
 
 use super::{Board, Running, Tournament, is_of, lock};
@@ -85,10 +85,6 @@ impl<'a> Tournament<'a> {
             }
             referee.confirm(game, &self.openings[plan.opening])
         };
-        let play_here = |i: usize| {
-            let records = self.play_plans(&missing_plans[i..=i], &AtomicBool::new(false))?;
-            records.and_then(|mut records| records.pop()).context("a game that nothing stops ends")
-        };
         let put = |i: usize, game: GameRecord| {
             if let Some(journal) = journal {
                 journal.add(&game)?;
@@ -104,7 +100,6 @@ impl<'a> Tournament<'a> {
             header: &self.header,
             plans: &missing_plans,
             check: &check,
-            play_here: &play_here,
             put: &put,
             is_needed: &is_needed,
             stop: running.stop,

@@ -25,7 +25,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "notation", run: text::notation, examples: text::example_notation },
     Target { name: "agent_specs", run: text::agent_specs, examples: text::example_agent_specs },
     Target { name: "truth_sets", run: text::truth_sets, examples: text::example_truth_sets },
@@ -37,8 +37,6 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "pyro_pickles", run: pyro::pickles, examples: pyro::example_pickles },
     Target { name: "pyro_requests", run: pyro::requests, examples: pyro::example_requests },
     Target { name: "cluster_messages", run: cluster::messages, examples: cluster::example_messages },
-    Target { name: "cluster_jobs", run: cluster::jobs, examples: cluster::example_jobs },
-    Target { name: "transcripts", run: cluster::transcripts, examples: cluster::example_transcripts },
 ];
 
 /// Runs a target on bytes.

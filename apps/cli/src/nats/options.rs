@@ -62,18 +62,11 @@ impl CredentialArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
 pub(super) struct LeaderArgs {
-    /// Share of the games that a second worker plays for comparison
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share, requires = "cluster")]
-    verify: f64,
     /// Seconds after which the games of a silent worker are given to another
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = wait, requires = "cluster")]
     ack_wait: f64,
     #[command(flatten)]
     credentials: CredentialArgs,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "must be from 0 to 1".to_owned())
 }
 
 fn wait(text: &str) -> Result<f64, String> {
@@ -88,7 +81,6 @@ pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &Atom
         program: PROGRAM.to_owned(),
         server: args.credentials.server(url),
         folder: work.folder.clone(),
-        verify: args.verify,
         ack_wait: Duration::from_secs_f64(args.ack_wait),
     };
     let leader = turnstone_cluster::Leader::new(settings, work.game, probe, notes(work.quiet), stop);

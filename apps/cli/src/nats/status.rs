@@ -24,7 +24,7 @@ pub(super) struct StatusOfCluster {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Runs, workers, rates, queues and excluded workers
+    /// Runs, workers, rates and queues
     Status(StatusArgs),
 }
 
@@ -70,9 +70,6 @@ fn print(status: &Status) {
         let ([items, missing], stage) = (run.items, if run.stage.is_empty() { "-" } else { &run.stage });
         let (game, stage) = (&run.game, one_line(stage, "..."));
         println!("{name:<28} {game:<14} {items:>9} {missing:>9} {queued:>7} {played:>7}  {stage}");
-        for key in &run.excluded {
-            println!("  excluded: {}", key.get(..8).unwrap_or_default());
-        }
     }
     if status.runs.is_empty() {
         println!("(no leader announces a run)");

@@ -1,17 +1,11 @@
-//! What servers, credentials and strangers may demand of leaders and workers, and what killed leaders leave behind.
+//! What servers and credentials demand of leaders and workers, and what killed leaders leave behind.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use turnstone_cluster::{Announcement, PROTOCOL, Probe};
-use turnstone_env::Params;
-use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
-use turnstone_selfplay::SearchConfig;
 
 use crate::nats::Server;
-use crate::processes::{Place, config, differences, program};
-use crate::wire::Client;
+use crate::processes::{Place, config, differences};
 
 #[test]
 fn a_password_or_token_in_the_address_opens_the_server() {
@@ -74,52 +68,6 @@ fn a_worker_of_another_name_than_its_users_ends() {
     let (code, said) = place.worker(&server.url(), &options).end();
     assert!(code == Some(1) && said.contains("give the --name that the user's permissions are for"), "{said}");
     assert!(said.contains("turnstone.worker.w2") && said.lines().count() < 12, "{said}");
-}
-
-/// Announces a run whose self-test has this network and a result that no machine has.
-fn announce(leader: &mut Client, run: &str, network: NetworkConfig) {
-    let game = turnstone_games::list!(turnstone_selfplay::row).make("mancala", &Params::new()).expect("a game");
-    let (search, precision, checksum) = (SearchConfig::default(), Precision::F32, "0".repeat(64));
-    let announcement = Announcement {
-        protocol: PROTOCOL,
-        run: run.to_owned(),
-        program: program(),
-        game: "mancala".into(),
-        version: game.version(),
-        params: game.params(),
-        probe: Probe { network, search, precision, checksum },
-        stage: String::new(),
-        job: String::new(),
-        items: [0, 0],
-        ack_wait: 1000,
-        excluded: Vec::new(),
-        over: false,
-    };
-    leader.publish(&format!("turnstone.run.{run}"), &serde_json::to_vec(&announcement).expect("plain fields"));
-}
-
-#[test]
-fn self_tests_take_little_memory_and_no_time_to_end() {
-    let Some(server) = Server::start("") else { return };
-    let place = Place::new("");
-    let worker = place.worker(&server.url(), &[]);
-    worker.wait_for("worker ");
-    let mut leader = Client::connect(server.port());
-    announce(&mut leader, "deep", NetworkConfig::from(ResidualMlp { blocks: 32, width: 1000 }));
-    worker.wait_for("not playing for run deep: the self-test's network has 32 blocks");
-    // Each of these has 34 MB of weights.
-    for number in 0..8 {
-        announce(&mut leader, &format!("wide{number}"), NetworkConfig::from(ResidualMlp { blocks: 1, width: 2048 }));
-    }
-    worker.wait_for("not playing for run wide0: the arithmetic of this machine gives other bits");
-    std::thread::sleep(Duration::from_millis(500));
-    if let Some(peak) = worker.peak_memory() {
-        assert!(peak < 300 << 20, "{} MB at most at once", peak >> 20);
-    }
-    let start = Instant::now();
-    let said = worker.stop();
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}: {said}", start.elapsed());
-    assert!(!said.contains("wide7:"), "it was in the middle: {said}");
 }
 
 /// The runs that have queues on a server, and the number of ranges and results there.

@@ -156,13 +156,6 @@ impl Running {
         }
     }
 
-    /// The most memory that it has used so far in bytes, where the system says so.
-    pub(crate) fn peak_memory(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
-    }
-
     pub(crate) fn is_over(&mut self) -> bool {
         self.child.try_wait().expect("a process").is_some()
     }

@@ -1,5 +1,6 @@
 //! Announcements of the leader: the current job for workers, the number of workers for the log, and the end of the run.
 
+use super::listening::announce;
 use super::workers::WorkerNotices;
 use super::{ActiveJob, Leader, journal};
 use crate::counters::Counter;
@@ -15,19 +16,11 @@ impl Leader {
     pub fn finish(self) {
         self.end();
         let _ = std::fs::remove_dir_all(&self.folder);
-        let [items, checks, overdue, excluded] = [Counter::Items, Counter::Checks, Counter::Overdue, Counter::Excluded]
-            .map(|which| self.counters.get(which));
-        self.line(format!(
-            "{items} items of workers, {checks} compared, {overdue} of these by the leader because no worker did so in \
-             time; {excluded} workers excluded"
-        ));
+        self.line(format!("{} items of workers", self.counters.get(Counter::Items)));
     }
 
     fn end(&self) {
         lock(&self.announcement).over = true;
-        if self.rival.is_there() {
-            return; // the run is that one's now
-        }
         let js = &self.link.js;
         self.link.wait(remove_run(js, &self.run));
         let _ = self.remove_jobs(&[]);
@@ -44,28 +37,24 @@ impl Leader {
 
     /// Announces the run without waiting for the next second.
     pub(super) fn announce_now(&self) {
-        self.link.wait(self.rival.announce(&self.link.js.client(), &self.run, &self.announcement));
+        self.link.wait(announce(&self.link.client, &self.announcement));
     }
 
     pub(super) fn announce_stage(&self, active: &ActiveJob<'_, '_>) {
-        let missing = active.outcomes.missing() as u64;
+        let missing = active.missing as u64;
         let mut announcement = lock(&self.announcement);
         announcement.stage = cut(&active.items.stage, LONGEST_REASON);
         announcement.job = hex(&active.sum);
-        announcement.items = [active.outcomes.len() as u64, missing];
+        announcement.items = [active.received.len() as u64, missing];
         drop(announcement);
-        let mut workers = lock(&self.workers);
-        lock(&self.announcement).excluded = workers.unwanted().iter().map(|key| hex(key)).collect();
+        let (workers, threads) = lock(&self.workers).present();
         self.counters.set(Counter::Missing, missing);
-        self.counters.set(Counter::Workers, workers.present().count() as u64);
-        self.counters.set(Counter::Threads, workers.threads() as u64);
+        self.counters.set(Counter::Workers, workers as u64);
+        self.counters.set(Counter::Threads, threads as u64);
     }
 
     pub(super) fn note_waiting(&self, notices: &mut WorkerNotices) {
-        let (workers, threads) = {
-            let workers = lock(&self.workers);
-            (workers.present().count(), workers.threads())
-        };
+        let (workers, threads) = lock(&self.workers).present();
         let url = shown(&self.settings.server.url);
         match notices.due(workers) {
             Some(0) => self.line(format!("waiting for workers; start one with: turnstone worker {url}")),

@@ -1,4 +1,4 @@
-//! Assigning work: ranges of missing items, and items to check, go to the work queue.
+//! Assigning work: ranges of missing items go to the work queue.
 
 use std::time::{Duration, Instant};
 
@@ -9,43 +9,29 @@ use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::message::PublishMessage;
 
 use super::listening::AT_ONCE;
-use super::outcomes::{Checker, HandOut};
 use super::schedule::{Cut, ranges};
 use super::{ActiveJob, Leader};
 use crate::counters::Counter;
-use crate::identity::Key;
 use crate::link::{consumer, ensure_storage};
 use crate::messages::{RESULTS, Range, WORK, result_subject, work_subject};
 use crate::notes::lock;
 use crate::server::ANSWER;
 use crate::stored::put_job;
-use crate::wire::{hex, short};
+use crate::wire::hex;
 
-/// Shortest and longest time between two looks at the stored job while workers say that they cannot play.
-const READ_BACK: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(60)];
+/// Whether missing items are put on the work queue for the first time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum HandOut {
+    /// For the first time since the leader began, or since the server lost them. Older ranges are removed from the queue.
+    First {
+        /// Whether the server is known to have the streams and consumers.
+        is_ready: bool,
+    },
+    /// Again, beside ranges that may still be played.
+    Again,
+}
 
 impl Leader {
-    /// Reads the stored job back if workers cannot play, and stores it again if it cannot be read: its pieces may have been
-    /// removed or damaged.
-    pub(super) fn restore_job(&self, active: &mut ActiveJob<'_, '_>) {
-        let (has_refusal, refusals) = {
-            let workers = lock(&self.workers);
-            (workers.has_refusal(), workers.refusals)
-        };
-        let (last, known) = active.read_back;
-        let pause = READ_BACK[usize::from(known == refusals)];
-        if !has_refusal || last.is_some_and(|last| last.elapsed() < pause) {
-            return;
-        }
-        active.read_back = (Some(Instant::now()), refusals);
-        let name = short(&active.sum);
-        match self.link.wait(put_job(&self.link.js, active.items.job)) {
-            Ok(false) => {}
-            Ok(true) => self.warning(format!("job {name} could not be read from the server, and is stored again")),
-            Err(error) => self.warning(format!("job {name} cannot be read from the server nor stored: {error:#}")),
-        }
-    }
-
     /// Puts the missing items on the work queue.
     pub(super) fn publish_missing(&self, active: &mut ActiveJob<'_, '_>, hand_out: HandOut) -> Result<()> {
         let ranges = self.missing_ranges(active);
@@ -56,26 +42,23 @@ impl Leader {
             put_job(&self.link.js, active.items.job).await?;
             self.publish_ranges(&ranges).await
         })?;
-        if hand_out != HandOut::Again {
-            let by_workers = active.outcomes.checks.iter().filter(|check| check.checker == Checker::Worker);
-            let asked: Vec<(usize, Key)> = by_workers.map(|check| (check.number, check.by)).collect();
-            asked.into_iter().for_each(|(number, by)| self.ask_for_check(active, number, by));
-        }
         active.news = Instant::now();
         Ok(())
     }
 
     /// The missing items as ranges, with the identifiers of their messages.
     fn missing_ranges(&self, active: &mut ActiveJob<'_, '_>) -> Vec<(String, Range)> {
-        let mut missing = active.outcomes.missing_numbers();
-        missing.retain(|number| (active.items.is_needed)(*number));
-        let threads = lock(&self.workers).threads().max(1);
+        let is_missing = |number: &usize| !active.received[*number] && (active.items.is_needed)(*number);
+        let missing: Vec<usize> = (0..active.received.len()).filter(is_missing).collect();
+        let threads = lock(&self.workers).present().1.max(1);
         let cut = Cut { threads, group: active.items.group, most: active.items.most };
-        let seats = active.outcomes.len().div_ceil(threads).min(usize::from(u16::MAX)) as u16;
+        let seats = active.received.len().div_ceil(threads).min(usize::from(u16::MAX)) as u16;
         active.attempt += 1;
         let range = |(first, count): (usize, usize)| {
-            let range = Range { job: active.sum, first: first as u32, count: count as u16, seats, except: None };
-            (self.message_id(active, first), range)
+            let range = Range { job: active.sum, first: first as u32, count: count as u16, seats };
+            // The server drops a message whose identifier it has seen.
+            let id = format!("{}.{}.{}.{}.{first}", self.run, hex(&active.sum[..6]), self.own, active.attempt);
+            (id, range)
         };
         ranges(&missing, cut).into_iter().map(range).collect()
     }
@@ -110,32 +93,13 @@ impl Leader {
         Ok(())
     }
 
-    /// Has another worker repeat an item. If that fails, the leader does it later.
-    pub(super) fn ask_for_check(&self, active: &mut ActiveJob<'_, '_>, number: usize, by: Key) {
-        if self.is_alone(&by) {
-            return;
-        }
-        active.attempt += 1;
-        let range = Range { job: active.sum, first: number as u32, count: 1, seats: 0, except: Some(by) };
-        let id = self.message_id(active, number);
-        let message = PublishMessage::build().payload(range.encode().into()).message_id(id);
-        let subject = work_subject(&self.run);
-        let _ = self.link.wait(async { self.link.js.send_publish(subject, message).await });
-    }
-
-    /// Identifier of the message that hands out a range beginning with this item. The server drops a message whose identifier
-    /// it has seen, so a check that shared one with a check of an earlier job would never reach a worker.
-    fn message_id(&self, active: &ActiveJob<'_, '_>, first: usize) -> String {
-        format!("{}.{}.{}.{}.{first}", self.run, hex(&active.sum[..6]), self.rival.own, active.attempt)
-    }
-
     fn patience(&self, active: &ActiveJob<'_, '_>) -> Duration {
         (3 * active.range_time * active.backoff).clamp(Duration::from_secs(5), Duration::from_mins(10))
     }
 
     /// Hands out the missing items again if no worker has them, or if the workers that have them have been silent for long.
     pub(super) fn hand_out_again(&self, active: &mut ActiveJob<'_, '_>, is_ready: &mut bool) {
-        if active.outcomes.missing() == 0 || lock(&self.workers).threads() == 0 {
+        if active.missing == 0 || lock(&self.workers).present().0 == 0 {
             return;
         }
         let info = self.link.wait(async {
@@ -160,7 +124,7 @@ impl Leader {
         if info.num_pending > 0 || !(no_one_has_them || silent > self.patience(active)) {
             return;
         }
-        let missing = active.outcomes.missing() as u64;
+        let missing = active.missing as u64;
         if self.publish_missing(active, HandOut::Again).is_ok() {
             active.backoff = (2 * active.backoff).min(16);
             self.counters.add(Counter::Republished, missing);

@@ -8,16 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use turnstone_base::files::{atomic_write, read_bounded, read_text, sync};
 
-use crate::identity::{Key, random};
-use crate::messages::{LONGEST_ITEM, ONCE, is_name};
+use crate::messages::{ONCE, is_name};
 use crate::wire::{Malformed, Reader, hex, unhex};
 
 /// Maximum length of a journal to read.
 const LONGEST: u64 = 1 << 36;
-/// Number of a record that takes back all outcomes of a worker.
-const REVOKED: u32 = u32::MAX;
-/// Number of a record that says that a worker has passed a check.
-const PASSED: u32 = u32::MAX - 1;
 
 /// Journal of the outcomes of a job.
 pub(super) struct Journal {
@@ -26,47 +21,31 @@ pub(super) struct Journal {
     buffer: Vec<u8>,
 }
 
-/// An outcome and the worker that it came from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Outcome {
-    pub(super) number: u32,
-    pub(super) key: Key,
-    pub(super) item: Vec<u8>,
-}
+/// The number of an item, and its outcome.
+type Outcome = (u32, Vec<u8>);
 
 impl Journal {
-    /// Opens the journal of a job in a folder and returns the outcomes in it, and the workers that have passed checks, once
-    /// for each. What a crash has left incomplete at its end is cut.
-    pub(super) fn open(folder: &Path, job: &[u8; 32]) -> Result<(Self, Vec<Outcome>, Vec<Key>)> {
+    /// Opens the journal of a job in a folder and returns the outcomes in it. What a crash has left incomplete at its end is
+    /// cut.
+    pub(super) fn open(folder: &Path, job: &[u8; 32]) -> Result<(Self, Vec<Outcome>)> {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let path = path(folder, job);
         let named = || path.display().to_string();
         let bytes = if path.exists() { read_bounded(&path, LONGEST).with_context(named)? } else { Vec::new() };
-        let (outcomes, passed, whole) = read(&bytes);
+        let (outcomes, whole) = read(&bytes);
         let mut file = File::options().create(true).truncate(false).write(true).open(&path).with_context(named)?;
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).with_context(named)?;
-        Ok((Self { path, file, buffer: Vec::new() }, outcomes, passed))
+        Ok((Self { path, file, buffer: Vec::new() }, outcomes))
     }
 
     /// Adds an outcome, which [`Self::sync`] writes.
-    pub(super) fn add(&mut self, outcome: &Outcome) {
+    pub(super) fn add(&mut self, number: u32, item: &[u8]) {
         let start = self.buffer.len();
-        self.buffer.extend((outcome.item.len() as u32).to_le_bytes());
-        self.buffer.extend(outcome.number.to_le_bytes());
-        self.buffer.extend(outcome.key);
-        self.buffer.extend_from_slice(&outcome.item);
+        self.buffer.extend((item.len() as u32).to_le_bytes());
+        self.buffer.extend(number.to_le_bytes());
+        self.buffer.extend_from_slice(item);
         let checksum = crc32fast::hash(&self.buffer[start..]);
         self.buffer.extend(checksum.to_le_bytes());
-    }
-
-    /// Takes back all outcomes of a worker so far.
-    pub(super) fn revoke(&mut self, key: Key) {
-        self.add(&Outcome { number: REVOKED, key, item: Vec::new() });
-    }
-
-    /// Notes that a worker has passed a check.
-    pub(super) fn pass(&mut self, key: Key) {
-        self.add(&Outcome { number: PASSED, key, item: Vec::new() });
     }
 
     /// Writes what was added to disk.
@@ -104,36 +83,24 @@ fn path(folder: &Path, job: &[u8; 32]) -> PathBuf {
 }
 
 /// Reads the complete records and the number of their bytes.
-fn read(bytes: &[u8]) -> (Vec<Outcome>, Vec<Key>, usize) {
-    let (mut outcomes, mut passed): (Vec<Outcome>, Vec<Key>) = (Vec::new(), Vec::new());
-    let mut reader = Reader(bytes);
-    let mut whole = 0;
+fn read(bytes: &[u8]) -> (Vec<Outcome>, usize) {
+    let (mut outcomes, mut reader, mut whole) = (Vec::new(), Reader(bytes), 0);
     while let Ok(outcome) = record(&mut reader) {
         whole = bytes.len() - reader.0.len();
-        match outcome.number {
-            REVOKED => {
-                outcomes.retain(|earlier| earlier.key != outcome.key);
-                passed.retain(|key| *key != outcome.key);
-            }
-            PASSED => passed.push(outcome.key),
-            _ => outcomes.push(outcome),
-        }
+        outcomes.push(outcome);
     }
-    (outcomes, passed, whole)
+    (outcomes, whole)
 }
 
 fn record(reader: &mut Reader<'_>) -> Result<Outcome, Malformed> {
     let start = reader.0;
-    let (length, number, key) = (reader.u32()? as usize, reader.u32()?, reader.array()?);
-    if length > LONGEST_ITEM {
-        return Err(Malformed::new("a record is too long"));
-    }
+    let (length, number) = (reader.u32()? as usize, reader.u32()?);
     let item = reader.bytes(length)?.to_vec();
     let covered = &start[..start.len() - reader.0.len()];
     if reader.u32()? != crc32fast::hash(covered) {
         return Err(Malformed::new("a record is damaged"));
     }
-    Ok(Outcome { number, key, item })
+    Ok((number, item))
 }
 
 /// Returns the name of the run in a folder, and whether it is new: a folder without a name gets one. The name tells whether the
@@ -148,7 +115,7 @@ pub(super) fn run_name(folder: &Path, game: &str, ends_with_leader: bool) -> Res
     }
     let game: String = game.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
     let end = if ends_with_leader { ONCE } else { "" };
-    let name = format!("{game}-{}{end}", hex(&random::<4>()?));
+    let name = format!("{game}-{}{end}", hex(&rand::random::<[u8; 4]>()));
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
     Ok((name, true))
@@ -162,37 +129,31 @@ mod tests {
     #[test]
     fn a_journal_is_read_up_to_what_a_crash_left() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let outcome = |number: u32, key: u8| Outcome { number, key: [key; 32], item: vec![key; number as usize] };
+        let outcome = |number: u32| (number, vec![7; number as usize]);
         let job = [5; 32];
-        let (mut journal, none, _) = Journal::open(folder.path(), &job).expect("a new journal");
+        let (mut journal, none) = Journal::open(folder.path(), &job).expect("a new journal");
         assert!(none.is_empty() && exists(folder.path(), &job));
-        for (number, key) in [(3, 1), (4, 2), (5, 1)] {
-            journal.add(&outcome(number, key));
-        }
+        [3, 4, 5].into_iter().for_each(|number| journal.add(number, &outcome(number).1));
         journal.sync().expect("written");
         drop(journal);
         let path = path(folder.path(), &job);
         let whole = fs::read(&path).expect("written");
         for cut in 0..whole.len() {
             fs::write(&path, &whole[..cut]).expect("writable");
-            let (_, found, _) = Journal::open(folder.path(), &job).expect("a cut journal");
-            // A record has 44 bytes besides the item.
-            let complete = [47, 47 + 48, 47 + 48 + 49].iter().filter(|&&end| end <= cut).count();
+            let (_, found) = Journal::open(folder.path(), &job).expect("a cut journal");
+            // A record has 12 bytes besides the item.
+            let complete = [15, 15 + 16, 15 + 16 + 17].iter().filter(|&&end| end <= cut).count();
             assert_eq!(found.len(), complete, "cut at {cut}");
         }
         let mut damaged = whole.clone();
-        damaged[60] ^= 1;
+        damaged[25] ^= 1;
         fs::write(&path, &damaged).expect("writable");
-        let (mut journal, found, _) = Journal::open(folder.path(), &job).expect("a damaged journal");
-        assert_eq!(found, [outcome(3, 1)]);
-        journal.add(&outcome(6, 2));
-        [1, 2, 2].into_iter().for_each(|key| journal.pass([key; 32]));
-        journal.revoke([1; 32]);
-        journal.add(&outcome(7, 1));
+        let (mut journal, found) = Journal::open(folder.path(), &job).expect("a damaged journal");
+        assert_eq!(found, [outcome(3)]);
+        journal.add(6, &outcome(6).1);
         journal.sync().expect("written");
-        let (_, found, passed) = Journal::open(folder.path(), &job).expect("sound");
-        assert_eq!(passed, [[2; 32], [2; 32]]);
-        assert_eq!(found, [outcome(6, 2), outcome(7, 1)], "what came before is taken back, not what comes after");
+        let (_, found) = Journal::open(folder.path(), &job).expect("sound");
+        assert_eq!(found, [outcome(3), outcome(6)]);
         Journal::open(folder.path(), &[6; 32]).expect("another");
         assert_eq!(remove_others(folder.path(), &[[6; 32]]).expect("removed"), [job]);
         assert!(!exists(folder.path(), &job) && exists(folder.path(), &[6; 32]));

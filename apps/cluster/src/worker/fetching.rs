@@ -13,21 +13,15 @@ use futures_util::StreamExt;
 
 use super::jobs::{Fault, Jobs, Taken};
 use super::loaded::Loaded;
-use super::runs::{Eligibility, LEFT_OUT, MOST_RUNS, Run, Verdict};
+use super::runs::{Eligibility, Run, Verdict, demands_same};
 use super::shared::{HeldRange, Shared};
-use crate::identity::{Key, random};
-use crate::messages::{ALL_RUNS, Announcement, Range, WORK, decode_announcement};
+use crate::messages::{ALL_RUNS, Announcement, Range, WORK, decode};
 use crate::notes::{Note, lock};
-use crate::wire::unhex;
 
 /// Time without an announcement after which a run is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 /// Number of finished ranges in memory that could not be written to disk, at which no more ranges are fetched.
 const MOST_UNSPOOLED: u64 = 4;
-/// Longest delay, in milliseconds, before the server offers a range again that this worker must not play. The delay is random:
-/// otherwise two workers that return each other's ranges at the same moments could receive them again forever.
-const NOT_FOR_US: u8 = 64;
-
 /// Delay before the server offers a range of an unannounced job again, and how often it does: the announcement may be on its
 /// way.
 const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(150), 10);
@@ -37,7 +31,7 @@ pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
     loop {
         if let Ok(mut announcements) = client.subscribe(ALL_RUNS).await {
             while let Some(message) = announcements.next().await {
-                match decode_announcement(&message.payload) {
+                match decode::<Announcement>(&message.payload) {
                     Ok(announcement) => consider(&shared, announcement),
                     Err(fault) => refuse_unread(&shared, message.subject.rsplit('.').next().unwrap_or(""), &fault.0),
                 }
@@ -50,14 +44,14 @@ pub(super) async fn listen(client: async_nats::Client, shared: Arc<Shared>) {
 /// Reports once that an announcement cannot be read, as happens between versions.
 fn refuse_unread(shared: &Shared, name: &str, fault: &str) {
     let mut runs = lock(&shared.runs);
-    if !runs.0.contains_key(name) && runs.0.len() < MOST_RUNS && crate::messages::is_name(name) {
+    if !runs.0.contains_key(name) {
         runs.0.insert(name.to_owned(), Run::new(None, Eligibility::Unknown));
         runs.refuse(name, &format!("its announcement: {fault}"), &shared.note);
     }
 }
 
 /// Takes an announcement. Another thread tests whether this worker can play for the run.
-fn consider(shared: &Shared, announcement: Announcement) {
+fn consider(shared: &Arc<Shared>, announcement: Announcement) {
     let mut runs = lock(&shared.runs);
     let name = announcement.run.clone();
     runs.0.retain(|_, run| run.seen.elapsed() < FORGOTTEN_AFTER);
@@ -67,20 +61,41 @@ fn consider(shared: &Shared, announcement: Announcement) {
         }
         return;
     }
-    if announcement.excluded.iter().any(|key| unhex::<32>(key) == Some(shared.identity.key())) {
-        runs.refuse(&name, LEFT_OUT, &shared.note);
-        if let Some(run) = runs.0.get_mut(&name) {
-            run.seen = Instant::now();
-        }
-        return;
-    }
     if runs.0.get_mut(&name).is_some_and(|run| run.update(&announcement)) {
         return;
     }
-    if runs.0.len() >= MOST_RUNS && !runs.0.contains_key(&name) {
-        return;
+    runs.0.insert(name, Run::new(Some(announcement.clone()), Eligibility::Unknown));
+    let shared = Arc::clone(shared);
+    tokio::task::spawn_blocking(move || test(&shared, &announcement));
+}
+
+/// Tests whether this worker can play for a run, unless meanwhile the run ends or its requirements change.
+fn test(shared: &Shared, announcement: &Announcement) {
+    let name = &announcement.run;
+    let confirmed = confirm(shared, announcement);
+    let mut runs = lock(&shared.runs);
+    let is_same = |run: &&mut Run| run.announcement.as_ref().is_some_and(|now| demands_same(now, announcement));
+    match (confirmed, runs.0.get_mut(name).filter(is_same)) {
+        (_, None) => {}
+        (Ok(()), Some(run)) => {
+            run.eligibility = Eligibility::Serving;
+            (shared.note)(Note::Line(format!("playing for run {name} of {}", announcement.game)));
+        }
+        (Err(why), Some(_)) => runs.refuse(name, &why, &shared.note),
     }
-    runs.0.insert(name, Run::new(Some(announcement), Eligibility::Unknown));
+}
+
+/// Checks that this worker can play for a run.
+fn confirm(shared: &Shared, announcement: &Announcement) -> Result<(), String> {
+    let Announcement { program, game: name, version, params, probe, .. } = announcement;
+    let game = shared.games.make(name, params).map_err(|error| error.to_string())?;
+    if game.version() != *version || game.params() != *params {
+        return Err(format!("its game is {name} version {version}, here it is version {}", game.version()));
+    }
+    if *program != shared.program {
+        return Err(format!("its leader is {program}, this worker {}", shared.program));
+    }
+    probe.confirm(&*game)
 }
 
 type Queue = Consumer<pull::Config>;
@@ -162,12 +177,6 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
             anyhow::bail!("a range: {fault}");
         }
     };
-    let own: Key = shared.identity.key();
-    if range.except == Some(own) {
-        let [chance] = random()?;
-        let _ = message.ack_with(AckKind::Nak(Some(Duration::from_millis((chance % NOT_FOR_US).into())))).await;
-        return Ok(());
-    }
     let verdict = lock(&shared.runs).verdict(name, &range.job);
     match verdict {
         Verdict::Play => {}

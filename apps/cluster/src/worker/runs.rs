@@ -7,22 +7,14 @@ use crate::messages::{Announcement, LONGEST_REASON, MOST_REFUSALS};
 use crate::notes::{Note, TakeNote};
 use crate::wire::{cut, hex};
 
-/// Time after which a worker tries again what it could not play.
-const REFUSED_FOR: Duration = Duration::from_mins(10);
-/// The reason of a worker that its leader has excluded, until the leader admits it again.
-pub(super) const LEFT_OUT: &str = "its leader has left this worker out, and says why";
 /// Shortest and longest pause before a job is fetched again after a failure; the pause doubles each time.
 const FETCHED_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-/// Maximum number of runs to remember.
-pub(super) const MOST_RUNS: usize = 1000;
 
 /// A run, and whether this worker can play for it.
 pub(super) struct Run {
     /// Its leader's last announcement; `None` if that cannot be read.
     pub(super) announcement: Option<Announcement>,
     pub(super) seen: Instant,
-    /// When the run was first heard of, or its requirements last changed.
-    since: Instant,
     pub(super) eligibility: Eligibility,
     /// A job of the run that cannot be played here.
     unplayable: Option<Unplayable>,
@@ -40,7 +32,6 @@ struct Unfetched {
 struct Unplayable {
     job: [u8; 32],
     why: String,
-    since: Instant,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +41,7 @@ pub(super) enum Eligibility {
     /// The worker plays for the run.
     Serving,
     /// The worker cannot play for the run, for this reason.
-    Refused { why: String, since: Instant },
+    Refused(String),
 }
 
 /// What a worker does with a range.
@@ -65,23 +56,15 @@ pub(super) enum Verdict {
 
 impl Run {
     pub(super) fn new(announcement: Option<Announcement>, eligibility: Eligibility) -> Self {
-        let now = Instant::now();
-        Self { announcement, seen: now, since: now, eligibility, unplayable: None, unfetched: None }
+        Self { announcement, seen: Instant::now(), eligibility, unplayable: None, unfetched: None }
     }
 
-    /// Takes a new announcement, which does not exclude this worker. Returns whether the eligibility remains: the requirements
-    /// are the same, and a refusal has not expired.
+    /// Takes a new announcement. Returns whether the eligibility remains, since the requirements are the same.
     pub(super) fn update(&mut self, announcement: &Announcement) -> bool {
-        let is_same = self.announcement.as_ref().is_some_and(|known| demands_same(known, announcement));
-        let is_over = match &self.eligibility {
-            Eligibility::Refused { why, since } => why == LEFT_OUT || since.elapsed() > REFUSED_FOR,
-            Eligibility::Unknown | Eligibility::Serving => false,
-        };
-        if !is_same || is_over {
+        if !self.announcement.as_ref().is_some_and(|known| demands_same(known, announcement)) {
             return false;
         }
-        let is_other = |job: &mut Unplayable| hex(&job.job) != announcement.job || job.since.elapsed() > REFUSED_FOR;
-        self.unplayable.take_if(is_other);
+        self.unplayable.take_if(|job| hex(&job.job) != announcement.job);
         self.unfetched.take_if(|job| hex(&job.job) != announcement.job);
         (self.announcement, self.seen) = (Some(announcement.clone()), Instant::now());
         true
@@ -106,7 +89,7 @@ impl Runs {
             let mut refuse = |why: &str| refused.push((name.clone(), cut(why, LONGEST_REASON)));
             match &run.eligibility {
                 Eligibility::Serving => served.push(name.clone()),
-                Eligibility::Refused { why, .. } => refuse(why),
+                Eligibility::Refused(why) => refuse(why),
                 Eligibility::Unknown => {}
             }
             run.unplayable.iter().for_each(|job| refuse(&job.why));
@@ -118,19 +101,12 @@ impl Runs {
         (served, refused)
     }
 
-    /// The run that has waited the longest for its self-test.
-    pub(super) fn untested(&self) -> Option<Announcement> {
-        let untested =
-            self.0.values().filter(|run| run.eligibility == Eligibility::Unknown && run.announcement.is_some());
-        untested.min_by_key(|run| run.since).and_then(|run| run.announcement.clone())
-    }
-
     /// Stops playing for a run.
     pub(super) fn refuse(&mut self, name: &str, why: &str, note: &TakeNote) {
         let Some(run) = self.0.get_mut(name) else { return };
-        if !matches!(&run.eligibility, Eligibility::Refused { why: known, .. } if known == why) {
+        if !matches!(&run.eligibility, Eligibility::Refused(known) if known == why) {
             note(Note::Warning(format!("not playing for run {name}: {why}")));
-            run.eligibility = Eligibility::Refused { why: why.to_owned(), since: Instant::now() };
+            run.eligibility = Eligibility::Refused(why.to_owned());
         }
     }
 
@@ -140,7 +116,7 @@ impl Runs {
         if run.unplayable.as_ref().is_none_or(|known| known.job != job) {
             let why = format!("job {}: {why}", hex(&job[..4]));
             note(Note::Warning(format!("run {name}: {why}")));
-            run.unplayable = Some(Unplayable { job, why, since: Instant::now() });
+            run.unplayable = Some(Unplayable { job, why });
         }
     }
 
@@ -205,19 +181,18 @@ mod tests {
             job: hex(job),
             items: [0, 0],
             ack_wait: 1000,
-            excluded: Vec::new(),
             over: false,
         }
     }
 
     #[test]
-    fn a_fault_is_of_a_job_and_a_refusal_of_a_time() {
+    fn a_fault_is_of_a_job_and_a_refusal_of_a_run() {
         let note: TakeNote = Arc::new(|_| {});
         let [one, two] = [[1; 32], [2; 32]];
         let mut runs = Runs::default();
         runs.0.insert("run".into(), Run::new(Some(announcement(&one)), Eligibility::Serving));
         assert_eq!(runs.verdict("run", &one), Verdict::Play);
-        assert_eq!(runs.verdict("run", &two), Verdict::NotAnnounced, "anyone may have published its range");
+        assert_eq!(runs.verdict("run", &two), Verdict::NotAnnounced);
         runs.give_up("run", one, "it is damaged", &note);
         assert_eq!(runs.verdict("run", &one), Verdict::Unplayable);
         let (served, refused) = runs.eligibility();
@@ -237,11 +212,6 @@ mod tests {
         runs.refuse("run", "other bits", &note);
         let run = runs.0.get_mut("run").expect("there");
         assert!(run.update(&announcement(&two)), "it stays refused");
-        let since = Instant::now() - 2 * REFUSED_FOR;
-        run.eligibility = Eligibility::Refused { why: "other bits".into(), since };
-        assert!(!run.update(&announcement(&two)), "it is compared again after a while");
-        run.eligibility = Eligibility::Refused { why: LEFT_OUT.into(), since: Instant::now() };
-        assert!(!run.update(&announcement(&two)), "it is wanted again");
         assert!(!run.update(&Announcement { version: 2, ..announcement(&two) }));
     }
 }

@@ -14,11 +14,10 @@ use tokio::sync::mpsc;
 use super::shared::{Finished, Shared};
 use super::spool::{Entry, Spool};
 use crate::counters::Counter;
-use crate::identity::checksum;
 use crate::messages::{Effort, MOST_IN_RANGE, Results, result_subject};
 use crate::notes::{Note, lock};
 use crate::server::ANSWER;
-use crate::wire::hex;
+use crate::wire::{hex, sha256};
 
 /// Maximum length of a message of results, if the server takes it.
 const LONGEST_MESSAGE: usize = 512 << 10;
@@ -110,22 +109,15 @@ fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8], max_
         let millis = range.since.elapsed().as_millis() as u64;
         let effort = Effort { positions: work.positions, simulations: work.simulations, cache, millis };
         let most = LONGEST_MESSAGE.min(max_payload.saturating_sub(HEADERS));
-        let parts = messages(&shared.name, &range.run, job, effort, range.items, most);
-        ranges.push((range.run, parts.iter().map(|part| part.encode(&shared.identity)).collect(), range.acker));
+        let parts = messages(job, effort, range.items, most);
+        ranges.push((range.run, parts.iter().map(Results::encode).collect(), range.acker));
     }
     ranges
 }
 
 /// Divides the items of a range into messages of at most `most` bytes, if no item alone is longer.
-pub(super) fn messages(
-    worker: &str,
-    run: &str,
-    job: [u8; 32],
-    effort: Effort,
-    items: Vec<(u32, Vec<u8>)>,
-    most: usize,
-) -> Vec<Results> {
-    let empty = |effort| Results { worker: worker.to_owned(), run: run.to_owned(), job, effort, items: Vec::new() };
+fn messages(job: [u8; 32], effort: Effort, items: Vec<(u32, Vec<u8>)>, most: usize) -> Vec<Results> {
+    let empty = |effort| Results { job, effort, items: Vec::new() };
     let mut parts = vec![empty(effort)];
     let mut length = Results::OVERHEAD;
     for (number, item) in items {
@@ -194,7 +186,7 @@ async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedR
 async fn publish_entry(js: &Context, shared: &Shared, entry: &Entry) -> Result<()> {
     let subject = result_subject(&entry.run, &shared.name);
     for message in &entry.messages {
-        let id = hex(&checksum(message)[..16]);
+        let id = hex(&sha256(message)[..16]);
         let publish = PublishMessage::build().payload(message.clone().into()).message_id(id);
         js.send_publish(subject.clone(), publish).await?.await.context(subject.clone())?;
     }
@@ -204,20 +196,18 @@ async fn publish_entry(js: &Context, shared: &Shared, entry: &Entry) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identity::Identity;
 
     #[test]
     fn a_range_is_divided_into_messages_that_the_server_takes() {
         let items: Vec<(u32, Vec<u8>)> = (0..50).map(|number| (number, vec![7; 100 * number as usize])).collect();
         let effort = Effort { positions: 9, millis: 3, ..Effort::default() };
-        let parts = messages("w", "run", [1; 32], effort, items.clone(), 6000);
-        let identity = Identity::new().expect("a key");
-        assert!(parts.iter().all(|part| part.encode(&identity).len() <= 6000));
+        let parts = messages([1; 32], effort, items.clone(), 6000);
+        assert!(parts.iter().all(|part| part.encode().len() <= 6000));
         assert_eq!(parts.iter().map(|part| part.effort.positions).sum::<u64>(), 9, "effort is counted once");
         assert_eq!(parts.into_iter().flat_map(|part| part.items).collect::<Vec<_>>(), items);
-        let long = messages("w", "run", [1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
+        let long = messages([1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
         assert_eq!(long.len(), 2, "an item that is too long stands alone");
-        let encoded: Vec<Vec<u8>> = long.iter().map(|part| part.encode(&identity)).collect();
+        let encoded: Vec<Vec<u8>> = long.iter().map(Results::encode).collect();
         assert!(too_long(&encoded, 6000).expect("for ever").contains("the server takes 6000"));
         assert_eq!(too_long(&encoded, 20_000), None);
     }

@@ -12,7 +12,6 @@ use turnstone_selfplay::{Games, SelfPlayStats};
 use super::queue::WorkQueue;
 use super::runs::Runs;
 use crate::counters::Counters;
-use crate::identity::Identity;
 use crate::notes::TakeNote;
 
 /// The report of a thread.
@@ -40,7 +39,6 @@ pub(super) struct HeldRange {
 pub(super) struct Shared {
     pub(super) program: String,
     pub(super) name: String,
-    pub(super) identity: Identity,
     pub(super) games: Games,
     pub(super) threads: usize,
     pub(super) queue: WorkQueue,

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, bail};
 use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
 use turnstone_base::folder_lock::FolderLock;
 
-use crate::identity::Identity;
 use crate::messages::{LONGEST_NAME, is_name};
-use crate::wire::{Malformed, Reader, put_blob, short};
+use crate::wire::{Malformed, Reader, hex, put_blob, unsealed};
 
 const MAGIC: [u8; 4] = *b"TSP1";
 const LONGEST_FILE: u64 = 1 << 31;
@@ -37,22 +36,21 @@ pub(super) struct Spool {
 
 impl Spool {
     /// Opens the folder of the worker with this name within `base`; without a name, the first folder that no other worker
-    /// uses. Returns the worker's name and key, and the ranges that an earlier worker of the name has left. An automatic name
-    /// ends in digits of the key, since several machines may have the same name.
-    pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, Identity, VecDeque<Entry>)> {
-        create_private(base)?;
+    /// uses. Returns the worker's name, and the ranges that an earlier worker of the folder has left. An automatic name ends
+    /// in random digits, since several machines may have the same name.
+    pub(super) fn open(base: &Path, name: Option<&str>) -> Result<(Self, String, VecDeque<Entry>)> {
         let (folder_name, lock) = match name {
             Some(name) => {
                 let folder = base.join(name);
-                create_private(&folder)?;
+                fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
                 (name.to_owned(), FolderLock::take(&folder)?)
             }
             None => first_free(base)?,
         };
         let folder = base.join(&folder_name);
         remove_unfinished(&folder)?;
-        let identity = Identity::of_file(&folder.join("key"))?;
-        let name = name.map_or_else(|| format!("{folder_name}-{}", short(&identity.key())), str::to_owned);
+        let digits = || hex(&rand::random::<[u8; 4]>());
+        let name = name.map_or_else(|| format!("{folder_name}-{}", digits()), str::to_owned);
         debug_assert!(is_name(&name));
         let mut left = Vec::new();
         for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
@@ -65,7 +63,7 @@ impl Spool {
         }
         left.sort_by_key(|(number, _)| *number);
         let next = left.last().map_or(0, |(number, _)| number + 1);
-        Ok((Self { folder, next, _lock: lock }, name, identity, left.into_iter().map(|(_, entry)| entry).collect()))
+        Ok((Self { folder, next, _lock: lock }, name, left.into_iter().map(|(_, entry)| entry).collect()))
     }
 
     /// Writes the messages of a finished range. If that fails, for example on a full disk, the entry has no file.
@@ -83,41 +81,13 @@ impl Spool {
     }
 }
 
-/// Creates a folder that only its owner can enter. An existing one holds a key, so it must belong to this user, or to the
-/// administrator, as disks of containers do.
-#[cfg(unix)]
-fn create_private(folder: &Path) -> Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-
-    let named = || folder.display().to_string();
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(named)?;
-    let user = tempfile::tempfile().and_then(|file| file.metadata()).with_context(named)?.uid();
-    // Neither a link nor its target may belong to another user.
-    for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
-        let owner = metadata.with_context(named)?.uid();
-        if ![0, user].contains(&owner) {
-            bail!("{}: it belongs to another user (number {owner}); give a folder with --spool", folder.display());
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn create_private(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
-}
-
 fn number_of(path: &Path) -> Option<u64> {
     path.extension().filter(|extension| *extension == "range")?;
     path.file_stem()?.to_str()?.parse().ok()
 }
 
 fn decode(bytes: &[u8]) -> Result<(String, Vec<Vec<u8>>), Malformed> {
-    let end = bytes.len().checked_sub(4).ok_or_else(|| Malformed::new("it is cut short"))?;
-    if bytes[end..] != crc32fast::hash(&bytes[..end]).to_le_bytes() {
-        return Err(Malformed::new("it is damaged"));
-    }
-    let mut reader = Reader::of(&bytes[..end], MAGIC)?;
+    let mut reader = Reader::of(unsealed(bytes)?, MAGIC)?;
     let run = reader.token(LONGEST_NAME)?;
     let count = reader.u32()? as usize;
     if count > MOST_MESSAGES {
@@ -137,7 +107,7 @@ fn first_free(base: &Path) -> Result<(String, FolderLock)> {
     for number in 1..=MOST_NAMES {
         let name = format!("{host}-{number}");
         let folder = base.join(&name);
-        create_private(&folder)?;
+        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         match FolderLock::take(&folder) {
             Ok(lock) => return Ok((name, lock)),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
@@ -154,46 +124,24 @@ mod tests {
     #[test]
     fn ranges_stay_until_they_are_removed() {
         let base = tempfile::tempdir().expect("a temporary folder");
-        let (mut spool, name, identity, left) = Spool::open(base.path(), None).expect("a new folder");
-        assert!(left.is_empty() && name.ends_with(&format!("-1-{}", short(&identity.key()))), "{name}");
+        let (mut spool, name, left) = Spool::open(base.path(), None).expect("a new folder");
+        assert!(left.is_empty() && name.contains("-1-"), "{name}");
         let entries = [1u8, 2, 3].map(|byte| spool.save("run", vec![vec![byte; 9], Vec::new()]).0);
         let path = |entry: &Entry| entry.path.clone().expect("written");
         let (_second, other, ..) = Spool::open(base.path(), None).expect("another");
-        let folder = name.rsplit_once('-').expect("digits of its key").0;
+        let folder = name.rsplit_once('-').expect("digits").0;
         assert!(other.contains("-2-") && Spool::open(base.path(), Some(folder)).is_err(), "one worker per folder");
         drop(spool);
         fs::remove_file(path(&entries[0])).expect("there");
         let mut damaged = fs::read(path(&entries[1])).expect("there");
         damaged[12] ^= 1;
         fs::write(path(&entries[1]), damaged).expect("writable");
-        let (mut spool, again, same, left) = Spool::open(base.path(), None).expect("the same folder");
-        assert_eq!((again, same.key()), (name, identity.key()));
+        let (mut spool, _, left) = Spool::open(base.path(), None).expect("the same folder");
         assert_eq!(left, [entries[2].clone()], "the damaged one is gone");
         assert_ne!(spool.save("run", Vec::new()).0.path, entries[2].path);
         fs::remove_dir_all(&spool.folder).expect("there");
         let (unwritten, fault) = spool.save("run", vec![vec![7]]);
         assert!(unwritten.path.is_none() && unwritten.messages == [[7]] && fault.is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_folder_of_a_key_is_its_users() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let base = tempfile::tempdir().expect("a temporary folder");
-        let within = base.path().join("spool");
-        let (_spool, name, ..) = Spool::open(&within, None).expect("a new folder");
-        for folder in [&within, &within.join(name.rsplit_once('-').expect("digits of its key").0)] {
-            let mode = fs::metadata(folder).expect("there").permissions().mode();
-            assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
-        }
-        // Where the tests may give a folder to another user, it is refused.
-        let foreign = base.path().join("foreign");
-        fs::create_dir(&foreign).expect("writable");
-        if std::os::unix::fs::chown(&foreign, Some(12_345), None).is_ok() {
-            let fault = Spool::open(&foreign, None).map(drop).expect_err("another's");
-            assert!(fault.to_string().contains("another user"), "{fault}");
-        }
     }
 
     #[test]
