@@ -21,7 +21,7 @@ pub trait Remote: Sync {
     /// Answers positions. Returns false if `stop` was set before the end.
     ///
     /// # Errors
-    /// The positions cannot be handed out, or `put` fails.
+    /// The positions cannot be handed out.
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool>;
 }
 
@@ -55,10 +55,8 @@ pub struct RemotePositions<'a> {
     pub texts: Vec<&'a str>,
     /// Seed of the agent's random choices.
     pub seed: u64,
-    /// Checks the answer to the position with this number.
-    pub check: &'a dyn Fn(usize, &RemoteAnswer) -> Result<(), String>,
-    /// Takes a checked answer.
-    pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<()>,
+    /// Takes the answer to the position with this number, or says what is wrong with it.
+    pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<(), String>,
     /// Ends it when set.
     pub stop: &'a AtomicBool,
 }
@@ -72,19 +70,6 @@ pub struct RemoteAnswer {
     /// Probabilities of win, draw and loss for the mover, predicted by the network without search, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<[f32; 3]>,
-}
-
-impl RemoteAnswer {
-    /// Checks that the prediction consists of probabilities.
-    ///
-    /// # Errors
-    /// It does not.
-    pub fn check_prediction(&self) -> Result<(), String> {
-        let Some(prediction) = &self.prediction else { return Ok(()) };
-        let sum: f64 = prediction.iter().copied().map(f64::from).sum();
-        let sound = prediction.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-3;
-        if sound { Ok(()) } else { Err("its prediction is not one of probabilities".into()) }
-    }
 }
 
 /// Whether other machines can play for this agent: it needs no file but a network, no other program and no GPU, its

@@ -17,7 +17,7 @@ mod wire;
 mod wounds;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nats::Server;
 use processes::{Place, config, differences, program};
@@ -139,40 +139,6 @@ fn kills_and_restarts_change_nothing() {
     }
     leader.ends_as(&alone, &place.run("led"));
     assert!(kills >= 4, "the run was over after {kills} kills");
-}
-
-#[test]
-fn a_worker_with_a_name_sends_what_it_has_spooled() {
-    let Some(mut server) = Server::start("") else { return };
-    let place = Place::new(&config("mancala", "puct", 0, "f32"));
-    let alone = place.alone();
-    let leader = place.lead(&server.url(), "led", &["--ack-wait", "2"]);
-    let worker = place.worker(&server.url(), &["--name", "spooler"]);
-    worker.wait_for("playing for run");
-    let spool = place.spool().join("spooler");
-    // The server goes away while games are played: finished ranges stay on disk.
-    server.kill();
-    let ranges = || {
-        fs::read_dir(&spool)
-            .expect("it is there")
-            .flatten()
-            .filter(|e| e.path().extension().is_some_and(|e| e == "range"))
-            .count()
-    };
-    let until = Instant::now() + Duration::from_secs(30);
-    while ranges() == 0 && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    worker.kill();
-    let spooled = ranges();
-    server.start_again();
-    let worker = place.worker(&server.url(), &["--name", "spooler"]);
-    if spooled > 0 {
-        worker.wait_for("finished ranges of an earlier worker are sent first");
-    }
-    leader.ends_as(&alone, &place.run("led"));
-    worker.stop();
-    assert_eq!(ranges(), 0, "what the server has is not kept");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Name of each counter for TensorBoard.
-const ALL: [&str; 13] = [
+const ALL: [&str; 12] = [
     "cluster/items",
     "cluster/positions",
     "cluster/bytes",
@@ -16,7 +16,6 @@ const ALL: [&str; 13] = [
     "cluster/threads",
     "cluster/queue_ranges",
     "cluster/played_ranges",
-    "cluster/spooled_ranges",
 ];
 
 /// A counter.
@@ -47,8 +46,6 @@ pub(crate) enum Counter {
     Queue,
     /// Ranges that workers have and have not acknowledged.
     Played,
-    /// Finished ranges that the server has not acknowledged.
-    Spooled,
 }
 
 /// The counters of a process.

@@ -19,7 +19,6 @@ use crate::wire::{Malformed, Reader, put_blob};
 const MAGIC: [u8; 4] = *b"TSJ1";
 /// Maximum length of a job; the largest part are weights.
 pub(crate) const LONGEST_JOB: usize = 1 << 30;
-const LONGEST_HEADER: usize = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +112,7 @@ impl Job {
     pub fn decode(bytes: &[u8], games: &Games) -> Result<Self, Malformed> {
         let mut reader = Reader::of(bytes, MAGIC)?;
         let fault = |fault: &dyn std::fmt::Display| Malformed::new(fault.to_string());
-        let header: Header = serde_json::from_slice(reader.blob(LONGEST_HEADER)?).map_err(|error| fault(&error))?;
+        let header: Header = serde_json::from_slice(reader.blob()?).map_err(|error| fault(&error))?;
         let game = games.make(&header.game, &header.params).map_err(|error| fault(&error))?;
         if (game.version(), game.params()) != (header.version, header.params) {
             return Err(Malformed::new(format!("it is for another version of {}", header.game)));

@@ -7,7 +7,6 @@ mod journal;
 mod workers;
 mod schedule;
 mod listening;
-mod leftovers;
 mod announcing;
 mod handing_out;
 mod taking;
@@ -17,14 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use async_nats::jetstream;
 use tokio::sync::mpsc;
 use turnstone_models::Precision;
 
-use self::handing_out::HandOut;
 use self::journal::{Journal, run_name};
-use self::leftovers::remove_leftovers;
 use self::listening::{AT_ONCE, keep_announcing, listen, receive, refuse_second};
 use self::workers::{WorkerNotices, Workers};
 use crate::counters::{Counter, Counters};
@@ -38,8 +35,6 @@ use crate::wire::{hex, sha256};
 
 /// Time between checks of the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Assumed time for a range before any worker has reported one.
-const RANGE_TIME: Duration = Duration::from_secs(20);
 /// Time that a leader waits for a server at its start.
 const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -79,8 +74,6 @@ struct BetweenJobs {
     messages: mpsc::Receiver<jetstream::Message>,
     /// SHA-256 of the newest job of self-play, which is kept with its journal until the one after the next.
     newest: Option<[u8; 32]>,
-    /// Mean time that workers need for a range, as they report it.
-    range_time: Duration,
     notices: WorkerNotices,
     /// Whether the server had the streams and consumers when it last took ranges.
     is_ready: bool,
@@ -88,7 +81,7 @@ struct BetweenJobs {
 
 impl BetweenJobs {
     fn new(messages: mpsc::Receiver<jetstream::Message>) -> Self {
-        Self { messages, newest: None, range_time: RANGE_TIME, notices: WorkerNotices::default(), is_ready: false }
+        Self { messages, newest: None, notices: WorkerNotices::default(), is_ready: false }
     }
 }
 
@@ -127,13 +120,8 @@ struct ActiveJob<'i, 'a> {
     received: Vec<bool>,
     missing: usize,
     journal: Journal,
-    began: Instant,
-    /// When something new last arrived.
+    /// When something new last arrived, or the missing items were handed out.
     news: Instant,
-    /// Mean time that workers need for a range, as they report it.
-    range_time: Duration,
-    /// Factor of the patience, doubled each time items are handed out again without effect.
-    backoff: u32,
     /// Whether the missing items are in the work queue.
     published: bool,
     /// Number of messages that have handed out items, for their identifiers.
@@ -154,7 +142,7 @@ impl Leader {
         stop: &AtomicBool,
     ) -> Result<Self> {
         let (folder, temporary) = folder_of(&settings)?;
-        let (run, is_new) = run_name(&folder, game.name(), temporary.is_some())?;
+        let (run, is_new) = run_name(&folder, game.name())?;
         let link = connect(&settings.server, &run, &note, stop)?;
         if !is_new {
             link.wait(refuse_second(&link.client, &run))?;
@@ -183,15 +171,8 @@ impl Leader {
         link.spawn(keep_announcing(link.client.clone(), Arc::clone(&self.announcement)));
         link.spawn(listen(link.client.clone(), run.clone(), Arc::clone(&self.workers), Arc::clone(&self.note)));
         link.spawn(receive(link.js.clone(), run.clone(), sender));
-        link.spawn(remove_leftovers(link.js.clone(), run.clone(), Arc::clone(&self.note)));
         self.line(format!("leading {run} on {}", shown(&self.settings.server.url)));
         Ok(())
-    }
-
-    /// Name of the run.
-    #[must_use]
-    pub fn run(&self) -> &str {
-        &self.run
     }
 
     /// Whether all workers compute with the floats of this machine, as the self-test has shown. Otherwise it has shown
@@ -216,7 +197,6 @@ impl Leader {
         self.announce_stage(&active);
         self.announce_now(); // before the ranges: workers set aside those of a job that is not announced
         let done = self.collect(&mut active, &mut kept);
-        kept.range_time = active.range_time;
         let mut announcement = lock(&self.announcement);
         (announcement.stage, announcement.job, announcement.items) = (String::new(), String::new(), [0, 0]);
         drop(announcement);
@@ -244,17 +224,15 @@ impl Leader {
             received: vec![false; count],
             missing: count,
             journal,
-            began: Instant::now(),
             news: Instant::now(),
-            range_time: kept.range_time,
-            backoff: 1,
             published: false,
             attempt: 0,
         };
         let count = known.len();
         for (number, item) in known {
-            let taken = self.take(&mut active, number as usize, &item)?;
-            taken.map_err(|fault| anyhow!("{}, item {number} in the journal: {fault}", active.items.stage))?;
+            if let Err(fault) = self.take(&mut active, number as usize, &item)? {
+                self.warning(format!("{}, item {number} in the journal: {fault}", active.items.stage));
+            }
         }
         if count > 0 {
             self.line(format!("{}: resuming with {count} items", active.items.stage));
@@ -274,7 +252,7 @@ impl Leader {
                 return Ok(true);
             }
             if !active.published {
-                let published = self.publish_missing(active, HandOut::First { is_ready: kept.is_ready });
+                let published = self.prepare_queue(kept.is_ready).and_then(|()| self.publish_missing(active));
                 (active.published, kept.is_ready) = (published.is_ok(), published.is_ok());
                 if let Err(error) = published {
                     if !std::mem::replace(&mut is_failing, true) {

@@ -23,10 +23,7 @@ mod status;
 
 pub use job::{Job, Kind, of_games, of_positions, of_task};
 pub use leader::{Leader, LeaderSettings};
-pub use messages::{
-    Announcement, Beat, Effort, LONGEST_ITEM, LONGEST_NAME, MOST_IN_RANGE, PROTOCOL, Range, Results, decode, is_name,
-    is_once,
-};
+pub use messages::{Announcement, Beat, Effort, PROTOCOL, Range, Results, decode};
 pub use notes::{Note, TakeNote};
 pub use probe::Probe;
 pub use server::{ServerOptions, shown};

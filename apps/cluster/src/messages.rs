@@ -5,18 +5,16 @@ use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
 use crate::probe::Probe;
-use crate::wire::{Malformed, Reader, hex, is_token, put_blob, unsealed};
+use crate::wire::{Malformed, Reader, hex, put_blob, unsealed};
 
 /// Maximum length of a worker's or run's name.
-pub const LONGEST_NAME: usize = 64;
+const LONGEST_NAME: usize = 64;
 /// Maximum length of a reason, and of a stage.
 pub(crate) const LONGEST_REASON: usize = 400;
 /// Maximum number of refusals in a heartbeat, which is one message.
 pub(crate) const MOST_REFUSALS: usize = 50;
-/// Maximum length of the outcome of one item: a game, or an answer.
-pub const LONGEST_ITEM: usize = 8 << 20;
 /// Maximum number of items of a range.
-pub const MOST_IN_RANGE: usize = 4096;
+pub(crate) const MOST_IN_RANGE: usize = 4096;
 
 /// Version of all messages; leaders and workers of other versions refuse each other.
 pub const PROTOCOL: u32 = 3;
@@ -93,14 +91,12 @@ pub struct Effort {
     pub simulations: u64,
     /// Evaluations asked for, answered by the cache, merged with others of the same batch, and batches.
     pub cache: [u64; 4],
-    /// Milliseconds from the beginning of the range to its end.
-    pub millis: u64,
 }
 
 impl Effort {
-    fn fields(&self) -> [u64; 7] {
+    fn fields(&self) -> [u64; 6] {
         let [requests, hits, merged, batches] = self.cache;
-        [self.positions, self.simulations, requests, hits, merged, batches, self.millis]
+        [self.positions, self.simulations, requests, hits, merged, batches]
     }
 }
 
@@ -133,7 +129,7 @@ impl Results {
     }
 
     /// Number of bytes of the message besides the items, each of which adds eight.
-    pub(crate) const OVERHEAD: usize = 4 + 32 + 56 + 2 + 4;
+    pub(crate) const OVERHEAD: usize = 4 + 32 + 48 + 2 + 4;
 
     /// Decodes a message.
     ///
@@ -142,15 +138,15 @@ impl Results {
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::of(unsealed(bytes)?, RESULTS_MAGIC)?;
         let job = reader.array()?;
-        let mut fields = [0; 7];
+        let mut fields = [0; 6];
         for field in &mut fields {
             *field = reader.u64()?;
         }
-        let [positions, simulations, requests, hits, merged, batches, millis] = fields;
-        let effort = Effort { positions, simulations, cache: [requests, hits, merged, batches], millis };
+        let [positions, simulations, requests, hits, merged, batches] = fields;
+        let effort = Effort { positions, simulations, cache: [requests, hits, merged, batches] };
         let mut items = Vec::new();
         for _ in 0..reader.u16()? {
-            items.push((reader.u32()?, reader.blob(LONGEST_ITEM)?.to_vec()));
+            items.push((reader.u32()?, reader.blob()?.to_vec()));
         }
         reader.end()?;
         Ok(Self { job, effort, items })
@@ -207,8 +203,8 @@ pub struct Beat {
     pub rate: f64,
     /// Items in progress or waiting here.
     pub held: u64,
-    /// Finished ranges on disk that the server has not acknowledged.
-    pub spooled: u64,
+    /// Finished ranges that the server has not acknowledged.
+    pub unsent: u64,
     /// Runs that it cannot play for, and why.
     pub refusals: Vec<(String, String)>,
 }
@@ -230,19 +226,10 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
     serde_json::from_slice(bytes).map_err(fault)
 }
 
-/// Whether a text can name a worker or a run.
-#[must_use]
-pub fn is_name(text: &str) -> bool {
-    text.len() <= LONGEST_NAME && is_token(text)
-}
-
-/// End of the name of a run that ends with its leader.
-pub(crate) const ONCE: &str = "-once";
-
-/// Whether a run of this name ends with its leader, since it has no folder.
-#[must_use]
-pub fn is_once(run: &str) -> bool {
-    run.ends_with(ONCE)
+/// Whether a text can name a worker or a run, and thus be a part of a subject.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_part)
 }
 
 /// Subject of a run's ranges.
@@ -299,7 +286,7 @@ mod tests {
         ] {
             assert!(Range::decode(&range.encode()).is_err(), "{range:?}");
         }
-        let effort = Effort { positions: 5, millis: 8, ..Effort::default() };
+        let effort = Effort { positions: 5, ..Effort::default() };
         let results = Results { job: [3; 32], effort, items: vec![(7, vec![1, 2, 3]), (9, Vec::new())] };
         let sound = results.encode();
         assert_eq!(sound.len(), Results::OVERHEAD + 2 * 8 + 3);
@@ -322,7 +309,7 @@ mod tests {
             done: [0, 0],
             rate: 1.0,
             held: 0,
-            spooled: 0,
+            unsent: 0,
             refusals: Vec::new(),
         };
         let again = |beat: &Beat| decode::<Beat>(&serde_json::to_vec(beat).expect("plain fields"));
@@ -333,6 +320,7 @@ mod tests {
 
     #[test]
     fn a_client_has_subjects_of_its_own() {
+        assert!(is_name("host-1_a") && !["", "a.b", "a b", ">", "*", "é"].into_iter().any(is_name));
         for subject in [worker_subject("w1"), result_subject("run", "w1"), "_INBOX.w1.abc".into()] {
             assert!(is_of(&subject, "w1") && !is_of(&subject, "w"), "{subject}");
         }

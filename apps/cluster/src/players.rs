@@ -71,17 +71,18 @@ fn add_effort(stats: &mut SelfPlayStats, effort: &Effort) {
     stats.cache.batches += batches;
 }
 
-/// Reads the outcome of an item and checks it.
-fn read<T: DeserializeOwned>(item: &[u8], check: impl FnOnce(&T) -> Result<(), String>) -> Result<T, String> {
-    let read = serde_json::from_slice(item).map_err(|error| error.to_string())?;
-    check(&read).map(|()| read)
+fn read<T: DeserializeOwned>(item: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(item).map_err(|error| error.to_string())
 }
 
 impl Remote for Leader {
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
         let job = job::of_games(round.game, round.agents, round.header, round.plans);
-        let mut put = |number: usize, item: &[u8]| match read(item, |record| (round.check)(number, record)) {
-            Ok(record) => (round.put)(number, record).map(Ok),
+        let mut put = |number: usize, item: &[u8]| match read(item) {
+            Ok(record) => match (round.check)(number, &record) {
+                Ok(()) => (round.put)(number, record).map(Ok),
+                fault => Ok(fault),
+            },
             Err(fault) => Ok(Err(fault)),
         };
         let stage = match &round.header.agents[..] {
@@ -106,10 +107,7 @@ impl Remote for Leader {
 
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
         let job = job::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
-        let mut put = |number: usize, item: &[u8]| match read(item, |answer| (positions.check)(number, answer)) {
-            Ok(answer) => (positions.put)(number, answer).map(Ok),
-            Err(fault) => Ok(Err(fault)),
-        };
+        let mut put = |number: usize, item: &[u8]| Ok(read(item).and_then(|answer| (positions.put)(number, answer)));
         let mut items = Items {
             job: &job,
             stage: format!("answers of {}", brief(&positions.agent.spec.to_string())),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -11,7 +10,6 @@ use serde::Serialize;
 
 use crate::link::Link;
 use crate::messages::{ALL_RUNS, ALL_WORKERS, Announcement, Beat, JOBS, RESULTS, WORK, decode};
-use crate::notes::lock;
 use crate::server::{ServerOptions, shown};
 
 /// State of a server.
@@ -53,36 +51,19 @@ pub struct Queue {
 /// The server cannot be reached.
 pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
     let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), |_| {})?;
-    let (runs, workers) = (Arc::<Mutex<BTreeMap<_, _>>>::default(), Arc::<Mutex<BTreeMap<_, _>>>::default());
-    let client = link.js.client();
+    let (mut runs, mut workers) = (BTreeMap::new(), BTreeMap::new());
     let listening = async {
-        let mut announcements = client.subscribe(ALL_RUNS).await?;
-        let mut beats = client.subscribe(ALL_WORKERS).await?;
-        let until = tokio::time::sleep(listen);
-        let take = async {
-            loop {
-                let announced = async {
-                    let message = announcements.next().await;
-                    message.and_then(|message| decode::<Announcement>(&message.payload).ok())
-                };
-                let beat = async {
-                    let message = beats.next().await;
-                    message.and_then(|message| decode::<Beat>(&message.payload).ok())
-                };
-                tokio::pin!(announced, beat);
-                match futures_util::future::select(announced, beat).await {
-                    futures_util::future::Either::Left((Some(run), _)) => {
-                        lock(&runs).insert(run.run.clone(), run);
-                    }
-                    futures_util::future::Either::Right((Some(beat), _)) => {
-                        lock(&workers).insert(beat.worker.clone(), beat);
-                    }
-                    _ => {}
-                }
+        let (announcements, beats) =
+            (link.client.subscribe(ALL_RUNS).await?, link.client.subscribe(ALL_WORKERS).await?);
+        let mut messages = futures_util::stream::select(announcements, beats);
+        let until = tokio::time::Instant::now() + listen;
+        while let Ok(Some(message)) = tokio::time::timeout_at(until, messages.next()).await {
+            if let Ok(run) = decode::<Announcement>(&message.payload) {
+                runs.insert(run.run.clone(), run);
+            } else if let Ok(beat) = decode::<Beat>(&message.payload) {
+                workers.insert(beat.worker.clone(), beat);
             }
-        };
-        tokio::pin!(until, take);
-        let _: futures_util::future::Either<_, ((), _)> = futures_util::future::select(until, take).await;
+        }
         Ok::<(), anyhow::Error>(())
     };
     link.wait(listening).with_context(|| format!("server {}", shown(&server.url)))?;
@@ -101,6 +82,5 @@ pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
             }
         }
     });
-    let (runs, workers) = (lock(&runs).clone(), lock(&workers).clone());
     Ok(Status { runs, workers, streams, queues })
 }

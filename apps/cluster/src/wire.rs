@@ -1,5 +1,5 @@
-//! Reading and writing of binary messages: every length is checked against a bound and against the bytes that remain
-//! before anything is allocated.
+//! Reading and writing of binary messages: every length is checked against the bytes that remain before anything is
+//! allocated.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha2::{Digest, Sha256};
@@ -53,19 +53,10 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// Bytes with their length (u32) before them, at most `most`.
-    pub(crate) fn blob(&mut self, most: usize) -> Result<&'a [u8], Malformed> {
+    /// Bytes with their length (u32) before them.
+    pub(crate) fn blob(&mut self) -> Result<&'a [u8], Malformed> {
         let length = self.u32()? as usize;
-        if length > most {
-            return Err(Malformed::new(format!("it has a part of {length} bytes, more than {most}")));
-        }
         self.bytes(length)
-    }
-
-    /// Text of letters, digits, `-` and `_`, at most `most` bytes.
-    pub(crate) fn token(&mut self, most: usize) -> Result<String, Malformed> {
-        let text = std::str::from_utf8(self.blob(most)?).ok().filter(|text| is_token(text));
-        text.map(str::to_owned).ok_or_else(|| Malformed::new("it has a name with other characters than a-z 0-9 - _"))
     }
 
     /// Floats that fill `count` times four bytes.
@@ -101,11 +92,6 @@ pub(crate) fn put_blob(bytes: &mut Vec<u8>, blob: &[u8]) {
     bytes.extend_from_slice(blob);
 }
 
-/// Whether a text can be a part of a subject: letters, digits, `-` and `_`.
-pub(crate) fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-}
-
 /// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(bytes)
@@ -135,20 +121,14 @@ mod tests {
         let mut huge = b"TEST".to_vec();
         huge.extend(u32::MAX.to_le_bytes());
         let mut reader = Reader::of(&huge, *b"TEST").expect("its kind");
-        assert!(reader.blob(usize::MAX).expect_err("too few bytes").0.contains("cut short"));
-        let mut reader = Reader::of(&huge, *b"TEST").expect("its kind");
-        assert!(reader.blob(100).expect_err("too long").0.contains("more than 100"));
+        assert!(reader.blob().expect_err("too few bytes").0.contains("cut short"));
         assert!(Reader(&[0; 7]).floats(2).is_err() && Reader(&[]).floats(usize::MAX).is_err());
         assert!(Reader::of(b"TES", *b"TEST").is_err() && Reader::of(b"TEXT", *b"TEST").is_err());
         assert!(Reader(b"x").end().is_err());
     }
 
     #[test]
-    fn names_are_parts_of_subjects() {
-        assert!(is_token("host-1_a"));
-        for name in ["", "a.b", "a b", ">", "*", "é"] {
-            assert!(!is_token(name), "{name}");
-        }
+    fn digits_stand_for_bytes() {
         assert_eq!(unhex::<2>(&hex(&[0xab, 7])), Some([0xab, 7]));
         assert_eq!((unhex::<2>("zz00"), unhex::<2>("00"), unhex::<1>("é")), (None, None, None));
     }

@@ -5,15 +5,14 @@
 
 mod loaded;
 mod queue;
-mod spool;
 mod runs;
 mod shared;
 mod jobs;
 mod sending;
 mod fetching;
 
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -29,12 +28,12 @@ use self::loaded::Counter as ThreadCounter;
 use self::queue::WorkQueue;
 use self::sending::send;
 use self::shared::{Finished, HeldRange, Shared};
-use self::spool::Spool;
 use crate::counters::{Counter, Counters};
 use crate::link::Link;
 use crate::messages::{Beat, PROTOCOL, is_name, worker_subject};
 use crate::notes::{Note, TakeNote, lock, panic_text};
 use crate::server::{ServerOptions, shown};
+use crate::wire::hex;
 
 /// Maximum number of threads of a worker.
 const MOST_THREADS: usize = 1024;
@@ -46,21 +45,19 @@ pub struct WorkerSettings {
     pub program: String,
     /// The server.
     pub server: ServerOptions,
-    /// Its name, which is a part of its subjects; `None` for the name of the machine with a number.
+    /// Its name, which is a part of its subjects; `None` for the name of the machine with random digits.
     pub name: Option<String>,
     /// Number of threads.
     pub threads: usize,
-    /// Folder for finished ranges that the server has not acknowledged; each worker has a folder of its name within.
-    pub spool: PathBuf,
 }
 
 /// Plays for the runs of a server until `stop` is set.
 ///
 /// # Errors
-/// The server cannot be reached at first, the spool cannot be written, or a thread failed.
+/// The server cannot be reached at first, or a thread failed.
 pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
-    let (spool, name, left) = Spool::open(&settings.spool, settings.name.as_deref())?;
+    let name = settings.name.clone().unwrap_or_else(automatic_name);
     let of_link = Arc::clone(note);
     let link = Link::connect(&settings.server, &name, Duration::MAX, stop, move |text| of_link(Note::Line(text)))?;
     let (finished, finished_receiver) = mpsc::unbounded_channel();
@@ -74,7 +71,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         held: Mutex::default(),
         next_range: AtomicU64::new(0),
         counters: Counters::default(),
-        unspooled: AtomicU64::new(0),
+        unsent: AtomicU64::new(0),
         effort: Mutex::default(),
         note: Arc::clone(note),
         finished,
@@ -83,14 +80,11 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     });
     let url = shown(&settings.server.url);
     note(Note::Line(format!("worker {} with {} threads on {url}", shared.name, shared.threads)));
-    if !left.is_empty() {
-        note(Note::Line(format!("{} finished ranges of an earlier worker are sent first", left.len())));
-    }
     link.spawn(listen(link.js.client(), Arc::clone(&shared)));
     link.spawn(fetch(link.js.clone(), Arc::clone(&shared)));
     link.spawn(speak(Arc::clone(&shared)));
     link.spawn(beat(link.js.client(), Arc::clone(&shared)));
-    link.spawn(send(link.js.clone(), Arc::clone(&shared), spool, left, finished_receiver));
+    link.spawn(send(link.js.clone(), Arc::clone(&shared), finished_receiver));
     let threads: Vec<_> = (0..shared.threads)
         .map(|thread| {
             let shared = Arc::clone(&shared);
@@ -124,16 +118,20 @@ fn leave(link: &Link, shared: &Shared) {
         }
     });
     let until = Instant::now() + Duration::from_secs(5);
-    while shared.counters.get(Counter::Spooled) > 0 && Instant::now() < until {
+    while shared.unsent.load(Ordering::Relaxed) > 0 && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
     }
-    let left = shared.counters.get(Counter::Spooled).saturating_sub(shared.unspooled.load(Ordering::Relaxed));
-    let spooled = if left > 0 {
-        format!("; {left} finished ranges stay on disk for the next worker here")
-    } else {
-        String::new()
-    };
-    (shared.note)(Note::Line(format!("stopped; returned {given_back} ranges{spooled}")));
+    let left = shared.unsent.load(Ordering::Relaxed);
+    let unsent = if left > 0 { format!("; {left} finished ranges are played again elsewhere") } else { String::new() };
+    (shared.note)(Note::Line(format!("stopped; returned {given_back} ranges{unsent}")));
+}
+
+/// The name of this machine, with random digits.
+fn automatic_name() -> String {
+    let host = fs::read_to_string("/etc/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
+    let host = host.unwrap_or_default();
+    let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    format!("{}-{}", if host.is_empty() { "worker" } else { &host }, hex(&rand::random::<[u8; 4]>()))
 }
 
 /// A thread that plays.
@@ -221,7 +219,7 @@ async fn beat(client: async_nats::Client, shared: Arc<Shared>) {
             done: [items, positions],
             rate,
             held: shared.queue.held() as u64,
-            spooled: shared.counters.get(Counter::Spooled),
+            unsent: shared.unsent.load(Ordering::Relaxed),
             refusals,
         };
         let bytes = serde_json::to_vec(&beat).expect("plain fields");
@@ -271,7 +269,7 @@ mod tests {
             held: Mutex::default(),
             next_range: AtomicU64::new(0),
             counters: Counters::default(),
-            unspooled: AtomicU64::new(0),
+            unsent: AtomicU64::new(0),
             effort: Mutex::default(),
             note: Arc::new(|_| {}),
             finished,

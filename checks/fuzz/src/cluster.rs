@@ -60,7 +60,7 @@ pub(crate) fn example_messages() -> Vec<Vec<u8>> {
         done: [1, 2],
         rate: 3.5,
         held: 4,
-        spooled: 0,
+        unsent: 0,
         refusals: vec![("run-2".into(), "other bits".into())],
     };
     let [announcement, beat] =

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use turnstone_cluster::{Status, is_once, status};
+use turnstone_cluster::{Status, status};
 
 use super::options::CredentialArgs;
 use crate::output::one_line;
@@ -74,13 +74,13 @@ fn print(status: &Status) {
     if status.runs.is_empty() {
         println!("(no leader announces a run)");
     }
-    let head = ("worker", "threads", "items", "held", "spooled", "pos/s");
+    let head = ("worker", "threads", "items", "held", "unsent", "pos/s");
     println!("\n{:<28} {:>7} {:>9} {:>9} {:>7} {:>7}  plays for", head.0, head.1, head.2, head.3, head.4, head.5);
     for beat in status.workers.values() {
-        let (worker, threads, held, spooled) = (&beat.worker, beat.threads, beat.held, beat.spooled);
+        let (worker, threads, held, unsent) = (&beat.worker, beat.threads, beat.held, beat.unsent);
         let (items, rate) = (beat.done[0], beat.rate);
         let runs = if beat.runs.is_empty() { "-".to_owned() } else { beat.runs.join(" ") };
-        println!("{worker:<28} {threads:>7} {items:>9} {held:>9} {spooled:>7} {rate:>7.0}  {runs}");
+        println!("{worker:<28} {threads:>7} {items:>9} {held:>9} {unsent:>7} {rate:>7.0}  {runs}");
         for (run, why) in &beat.refusals {
             println!("  not for {run}: {}", one_line(why, "..."));
         }
@@ -90,12 +90,10 @@ fn print(status: &Status) {
     }
     let lost = status.queues.keys().filter(|name| !status.runs.contains_key(*name));
     for name in lost {
-        let what = if is_once(name) {
-            "its command was killed, and the next leader on this server removes what is left of it"
-        } else {
-            "it was stopped, and its run can be resumed with --cluster"
-        };
-        println!("\n{} has a queue but no leader: {what}", one_line(name, "..."));
+        let name = one_line(name, "...");
+        println!(
+            "\n{name} has a queue but no leader: a run can be resumed with --cluster, other queues expire after 3 days"
+        );
     }
     println!();
     for (name, stored) in &status.streams {

@@ -1,6 +1,5 @@
 //! `turnstone worker`: plays for the leaders of a cluster.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -23,16 +22,12 @@ Examples:
 pub(super) struct Worker {
     /// NATS server of the cluster, e.g. nats://leader:4222; several of one cluster are separated by commas
     url: String,
-    /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with a number]
+    /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with random digits]
     #[arg(long)]
     name: Option<String>,
     /// Number of threads [default: one per core]
     #[arg(long)]
     threads: Option<usize>,
-    /// Folder for finished games that the server has not taken yet [default: turnstone-spool in the system's folder for
-    /// temporary files]
-    #[arg(long, value_name = "FOLDER")]
-    spool: Option<PathBuf>,
     #[command(flatten)]
     credentials: CredentialArgs,
     /// Print nothing but warnings and errors
@@ -48,7 +43,6 @@ impl Worker {
             server: self.credentials.server(&self.url),
             name: self.name.clone(),
             threads: check_threads(self.threads.unwrap_or_else(cores))?,
-            spool: self.spool.clone().unwrap_or_else(|| std::env::temp_dir().join("turnstone-spool")),
         };
         work(&settings, games, &notes(self.quiet), stop)?;
         Ok(ExitCode::SUCCESS)

@@ -83,10 +83,6 @@ impl Place {
         self.path(name)
     }
 
-    pub(crate) fn spool(&self) -> PathBuf {
-        self.path("spool")
-    }
-
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
         command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
@@ -129,8 +125,7 @@ impl Place {
 
     /// A worker with one thread.
     pub(crate) fn worker(&self, url: &str, more: &[&str]) -> Running {
-        let args: Vec<&str> =
-            ["worker", url, "--threads", "1", "--spool", "spool"].iter().chain(more).copied().collect();
+        let args: Vec<&str> = ["worker", url, "--threads", "1"].iter().chain(more).copied().collect();
         self.spawn(&args, "worker")
     }
 }

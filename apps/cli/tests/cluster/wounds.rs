@@ -1,6 +1,5 @@
 //! What the server and the disks have no room for, and two leaders of one run.
 
-use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -86,27 +85,6 @@ fn a_full_store_is_survived_once_there_is_room() {
     leader.ends_as(&alone, &place.run("led"));
     assert_eq!(messages(&place, &server, "OBJ_turnstone"), 0);
     worker.stop();
-}
-
-#[test]
-fn a_worker_that_cannot_write_its_spool_sends_what_it_plays() {
-    let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
-    let alone = place.alone();
-    let worker = place.worker(&server.url(), &["--name", "w"]);
-    worker.wait_for("worker w");
-    // As on a full disk, no file can be written there.
-    let folder = place.spool().join("w");
-    fs::remove_dir_all(&folder).expect("it is there");
-    for (run, expected) in
-        [("led", "finished ranges are sent from memory"), ("again", "finished ranges are kept on disk again")]
-    {
-        place.lead(&server.url(), run, &[]).ends_as(&alone, &place.run(run));
-        fs::create_dir_all(&folder).expect("writable");
-        worker.wait_for(expected);
-    }
-    assert_eq!(worker.said().matches("from memory").count(), 1, "it is said once: {}", worker.said());
-    assert!(!worker.stop().contains("is returned"), "no result is lost");
 }
 
 #[test]

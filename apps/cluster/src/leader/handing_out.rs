@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use async_nats::jetstream;
-use async_nats::jetstream::consumer::pull;
+use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::message::PublishMessage;
 
@@ -15,30 +14,17 @@ use crate::counters::Counter;
 use crate::link::{consumer, ensure_storage};
 use crate::messages::{RESULTS, Range, WORK, result_subject, work_subject};
 use crate::notes::lock;
-use crate::server::ANSWER;
 use crate::stored::put_job;
 use crate::wire::hex;
 
-/// Whether missing items are put on the work queue for the first time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum HandOut {
-    /// For the first time since the leader began, or since the server lost them. Older ranges are removed from the queue.
-    First {
-        /// Whether the server is known to have the streams and consumers.
-        is_ready: bool,
-    },
-    /// Again, beside ranges that may still be played.
-    Again,
-}
+/// Time without a result after which the missing items are handed out again, even if a worker says that it plays them.
+const STUCK_AFTER: Duration = Duration::from_mins(10);
 
 impl Leader {
-    /// Puts the missing items on the work queue.
-    pub(super) fn publish_missing(&self, active: &mut ActiveJob<'_, '_>, hand_out: HandOut) -> Result<()> {
+    /// Stores the job, and puts the missing items on the work queue.
+    pub(super) fn publish_missing(&self, active: &mut ActiveJob<'_, '_>) -> Result<()> {
         let ranges = self.missing_ranges(active);
         self.link.wait(async {
-            if let HandOut::First { is_ready } = hand_out {
-                self.prepare_queue(is_ready).await?;
-            }
             put_job(&self.link.js, active.items.job).await?;
             self.publish_ranges(&ranges).await
         })?;
@@ -64,18 +50,20 @@ impl Leader {
     }
 
     /// Empties the work queue of the run. Creates the streams and consumers first, unless the server is known to have them.
-    async fn prepare_queue(&self, is_ready: bool) -> Result<()> {
+    pub(super) fn prepare_queue(&self, is_ready: bool) -> Result<()> {
         let (js, subject) = (&self.link.js, work_subject(&self.run));
-        if !is_ready {
-            ensure_storage(js).await?;
-            let wanted = consumer(&self.run, subject.clone(), self.settings.ack_wait, 100_000);
-            js.create_consumer_on_stream(wanted, WORK).await.context("the queue of the run")?;
-            let results = consumer(&self.run, result_subject(&self.run, "*"), Duration::from_secs(30), 2048);
-            js.create_consumer_on_stream(results, RESULTS).await.context("the results of the run")?;
-        }
-        let stream = js.get_stream_no_info(WORK).await?;
-        stream.purge().filter(subject).await.context("the queue of the run")?;
-        Ok(())
+        self.link.wait(async {
+            if !is_ready {
+                ensure_storage(js).await?;
+                let wanted = consumer(&self.run, subject.clone(), self.settings.ack_wait, 100_000);
+                js.create_consumer_on_stream(wanted, WORK).await.context("the queue of the run")?;
+                let results = consumer(&self.run, result_subject(&self.run, "*"), Duration::from_secs(30), 2048);
+                js.create_consumer_on_stream(results, RESULTS).await.context("the results of the run")?;
+            }
+            let stream = js.get_stream_no_info(WORK).await?;
+            stream.purge().filter(subject).await.context("the queue of the run")?;
+            Ok(())
+        })
     }
 
     async fn publish_ranges(&self, ranges: &[(String, Range)]) -> Result<()> {
@@ -93,22 +81,16 @@ impl Leader {
         Ok(())
     }
 
-    fn patience(&self, active: &ActiveJob<'_, '_>) -> Duration {
-        (3 * active.range_time * active.backoff).clamp(Duration::from_secs(5), Duration::from_mins(10))
-    }
-
-    /// Hands out the missing items again if no worker has them, or if the workers that have them have been silent for long.
+    /// Hands out the missing items again if no worker has them, or if nothing has come from those that have them for long.
     pub(super) fn hand_out_again(&self, active: &mut ActiveJob<'_, '_>, is_ready: &mut bool) {
         if active.missing == 0 || lock(&self.workers).present().0 == 0 {
             return;
         }
         let info = self.link.wait(async {
-            let consumer: pull::Config = consumer(&self.run, String::new(), ANSWER, 1);
-            let name = consumer.durable_name.unwrap_or_default();
             let js = &self.link.js;
-            let _: jetstream::consumer::Consumer<pull::Config> = js.get_consumer_from_stream(&name, RESULTS).await?;
-            let found: jetstream::consumer::Consumer<pull::Config> = js.get_consumer_from_stream(name, WORK).await?;
-            Ok::<_, anyhow::Error>(found.cached_info().clone())
+            let _: Consumer<pull::Config> = js.get_consumer_from_stream(&self.run, RESULTS).await?;
+            let work: Consumer<pull::Config> = js.get_consumer_from_stream(&self.run, WORK).await?;
+            Ok::<_, anyhow::Error>(work.cached_info().clone())
         });
         let Ok(info) = info else {
             // The server is unreachable, or has lost its store.
@@ -121,12 +103,11 @@ impl Leader {
         self.counters.set(Counter::Played, info.num_ack_pending as u64);
         let silent = active.news.elapsed();
         let no_one_has_them = info.num_ack_pending == 0 && silent > Duration::from_secs(2);
-        if info.num_pending > 0 || !(no_one_has_them || silent > self.patience(active)) {
+        if info.num_pending > 0 || !(no_one_has_them || silent > STUCK_AFTER) {
             return;
         }
         let missing = active.missing as u64;
-        if self.publish_missing(active, HandOut::Again).is_ok() {
-            active.backoff = (2 * active.backoff).min(16);
+        if self.publish_missing(active).is_ok() {
             self.counters.add(Counter::Republished, missing);
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use turnstone_base::files::{atomic_write, read_bounded, read_text, sync};
 
-use crate::messages::{ONCE, is_name};
+use crate::messages::is_name;
 use crate::wire::{Malformed, Reader, hex, unhex};
 
 /// Maximum length of a journal to read.
@@ -103,9 +103,8 @@ fn record(reader: &mut Reader<'_>) -> Result<Outcome, Malformed> {
     Ok((number, item))
 }
 
-/// Returns the name of the run in a folder, and whether it is new: a folder without a name gets one. The name tells whether the
-/// run ends with its leader.
-pub(super) fn run_name(folder: &Path, game: &str, ends_with_leader: bool) -> Result<(String, bool)> {
+/// Returns the name of the run in a folder, and whether it is new: a folder without a name gets one.
+pub(super) fn run_name(folder: &Path, game: &str) -> Result<(String, bool)> {
     let path = folder.join("run");
     if path.exists() {
         let name = read_text(&path, 1000).with_context(|| path.display().to_string())?;
@@ -114,8 +113,7 @@ pub(super) fn run_name(folder: &Path, game: &str, ends_with_leader: bool) -> Res
         }
     }
     let game: String = game.chars().filter(char::is_ascii_alphanumeric).take(20).collect();
-    let end = if ends_with_leader { ONCE } else { "" };
-    let name = format!("{game}-{}{end}", hex(&rand::random::<[u8; 4]>()));
+    let name = format!("{game}-{}", hex(&rand::random::<[u8; 4]>()));
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     atomic_write(&path, name.as_bytes()).with_context(|| path.display().to_string())?;
     Ok((name, true))
@@ -124,7 +122,6 @@ pub(super) fn run_name(folder: &Path, game: &str, ends_with_leader: bool) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::is_once;
 
     #[test]
     fn a_journal_is_read_up_to_what_a_crash_left() {
@@ -163,13 +160,12 @@ mod tests {
     fn a_run_keeps_its_name() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let within = folder.path().join("cluster");
-        let (name, is_new) = run_name(&within, "mu_torere", false).expect("a new name");
-        assert!(is_new && name.starts_with("mutorere-") && is_name(&name) && !is_once(&name), "{name}");
-        assert_eq!(run_name(&within, "mu_torere", false).expect("the same"), (name, false));
+        let (name, is_new) = run_name(&within, "mu_torere").expect("a new name");
+        assert!(is_new && name.starts_with("mutorere-") && is_name(&name), "{name}");
+        assert_eq!(run_name(&within, "mu_torere").expect("the same"), (name, false));
         std::fs::write(within.join("run"), "a b").expect("writable");
-        assert!(is_name(&run_name(&within, "mu_torere", false).expect("a new name").0));
-        let longest = "g".repeat(1000);
-        let (once, _) = run_name(&folder.path().join("once"), &longest, true).expect("a new name");
-        assert!(is_once(&once) && is_name(&once), "{once}");
+        assert!(is_name(&run_name(&within, "mu_torere").expect("a new name").0));
+        let (long, _) = run_name(&folder.path().join("long"), &"g".repeat(1000)).expect("a new name");
+        assert!(is_name(&long), "{long}");
     }
 }

@@ -46,8 +46,6 @@ impl Leader {
         }
         (active.items.effort)(&results.effort);
         self.counters.add(Counter::Positions, results.effort.positions);
-        let took = Duration::from_millis(results.effort.millis).min(active.began.elapsed());
-        active.range_time = (active.range_time + took) / 2;
         for (number, item) in results.items {
             match self.take(active, number as usize, &item)? {
                 Ok(true) => active.journal.add(number, &item),
@@ -76,7 +74,7 @@ impl Leader {
         }
         active.received[number] = true;
         active.missing -= 1;
-        (active.news, active.backoff) = (Instant::now(), 1);
+        active.news = Instant::now();
         self.counters.add(Counter::Items, 1);
         (active.items.progress)(active.received.len() - active.missing);
         Ok(Ok(true))

@@ -84,7 +84,7 @@ mod tests {
             done: [0, 0],
             rate: 10.0,
             held: 0,
-            spooled: 0,
+            unsent: 0,
             refusals: Vec::new(),
         }
     }

@@ -5,23 +5,29 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::message::{AckKind, Acker};
 use async_nats::jetstream::{Context, Message};
 use futures_util::StreamExt;
 
-use super::jobs::{Fault, Jobs, Taken};
+use super::jobs::{Jobs, drop_job};
 use super::loaded::Loaded;
 use super::runs::{Eligibility, Run, Verdict, demands_same};
 use super::shared::{HeldRange, Shared};
+use crate::job::{Job, LONGEST_JOB};
 use crate::messages::{ALL_RUNS, Announcement, Range, WORK, decode};
 use crate::notes::{Note, lock};
+use crate::stored::get_job;
+use crate::wire::Malformed;
 
 /// Time without an announcement after which a run is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
-/// Number of finished ranges in memory that could not be written to disk, at which no more ranges are fetched.
-const MOST_UNSPOOLED: u64 = 4;
+/// Number of finished ranges that the server has not taken, at which no more ranges are fetched.
+const MOST_UNSENT: u64 = 16;
+/// Pause after a job could not be fetched.
+const FETCHED_AGAIN: Duration = Duration::from_secs(1);
+
 /// Delay before the server offers a range of an unannounced job again, and how often it does: the announcement may be on its
 /// way.
 const NOT_ANNOUNCED: (Duration, i64) = (Duration::from_millis(150), 10);
@@ -103,27 +109,28 @@ type Queue = Consumer<pull::Config>;
 /// Fetches ranges while there is room for them.
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let mut queues: HashMap<String, Queue> = HashMap::new();
-    let mut jobs = Jobs::default();
+    let (mut jobs, mut said) = (Jobs::default(), String::new());
     while !shared.stop.load(Ordering::Relaxed) {
         let (runs, _) = lock(&shared.runs).eligibility();
         queues.retain(|name, _| runs.contains(name));
         jobs.keep(&shared, &runs);
-        if !shared.queue.has_room(shared.threads) || shared.unspooled.load(Ordering::Relaxed) >= MOST_UNSPOOLED {
+        if !shared.queue.has_room(shared.threads) || shared.unsent.load(Ordering::Relaxed) >= MOST_UNSENT {
             // The limit covers items that are retired or returned without a notification.
             let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
             continue;
         }
         let mut found = false;
         for name in &runs {
-            if jobs.is_waiting(name) || !lock(&shared.runs).is_due(name) {
-                continue;
-            }
             match fetch_one(&js, &mut queues, name, runs.len() == 1).await {
                 Ok(Some(message)) => {
                     found = true;
                     if let Err(error) = take(&js, &shared, &mut jobs, name, message).await {
-                        (shared.note)(Note::Warning(format!("run {name}: {error:#}")));
-                        tokio::time::sleep(Duration::from_millis(200)).await;
+                        let fault = format!("run {name}: {error:#}");
+                        if said != fault {
+                            (shared.note)(Note::Warning(fault.clone()));
+                            said = fault;
+                        }
+                        tokio::time::sleep(FETCHED_AGAIN).await;
                     }
                 }
                 Ok(None) => found |= runs.len() == 1,
@@ -134,11 +141,8 @@ pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
                 }
             }
         }
-        let wait = if found { Duration::ZERO } else { Duration::from_millis(50) };
-        let mut arrived = jobs.arrival(wait).await;
-        while let Some((taken, job)) = arrived {
-            arrive(&shared, &mut jobs, taken, job).await;
-            arrived = jobs.arrival(Duration::ZERO).await;
+        if !found {
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 }
@@ -164,24 +168,24 @@ async fn fetch_one(
         Ok(Some(Ok(message))) => Ok(Some(message)),
         Ok(Some(Err(error))) => Err(anyhow::anyhow!(error)),
         Ok(None) => Ok(None),
-        Err(_) => anyhow::bail!("the server does not answer"),
+        Err(_) => bail!("the server does not answer"),
     }
 }
 
-/// Takes a range: it is queued if its job is in memory, and otherwise waits for the job.
-async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, message: Message) -> Result<()> {
+/// Takes a range of a run, whose job is fetched first if it is not in memory.
+async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, run: &str, message: Message) -> Result<()> {
     let range = match Range::decode(&message.payload) {
         Ok(range) => range,
         Err(fault) => {
             let _ = message.ack_with(AckKind::Term).await; // no worker can play it
-            anyhow::bail!("a range: {fault}");
+            bail!("a range: {fault}");
         }
     };
-    let verdict = lock(&shared.runs).verdict(name, &range.job);
+    let verdict = lock(&shared.runs).verdict(run, &range.job);
     match verdict {
         Verdict::Play => {}
         Verdict::Unplayable => {
-            jobs.retire(shared, &range.job);
+            drop_job(shared, &range.job);
             let _ = message.ack_with(AckKind::Nak(Some(Duration::from_secs(1)))).await; // others may play it
             tokio::time::sleep(Duration::from_millis(200)).await;
             return Ok(());
@@ -194,66 +198,74 @@ async fn take(js: &Context, shared: &Arc<Shared>, jobs: &mut Jobs, name: &str, m
             return Ok(());
         }
     }
-    let found = jobs.find(&range.job);
-    let taken = Taken { run: name.to_owned(), range, message };
-    match found {
-        Some(job) => place(shared, jobs, &taken, &job).await,
+    let job = match jobs.find(run, &range.job) {
+        Some(job) => job,
         None => {
-            jobs.begin(js, shared, taken);
-            Ok(())
-        }
-    }
-}
-
-/// Queues a range whose job has been fetched, or returns it to the server.
-async fn arrive(shared: &Arc<Shared>, jobs: &mut Jobs, taken: Taken, job: Result<Arc<Loaded>, Fault>) {
-    let Taken { run, range, message } = &taken;
-    let pause = match job {
-        Ok(job) => {
-            lock(&shared.runs).fetched(run, range.job, None, &shared.note);
-            if let Err(error) = place(shared, jobs, &taken, &job).await {
-                (shared.note)(Note::Warning(format!("run {run}: {error:#}")));
+            let loaded = load(js, shared, run, &range, &message).await;
+            if !matches!(loaded, Ok(Ok(_))) {
+                let _ = message.ack_with(AckKind::Nak(Some(FETCHED_AGAIN))).await; // others may play it
             }
-            return;
-        }
-        Err(Fault::Unfetched(why)) => lock(&shared.runs).fetched(run, range.job, Some(&why), &shared.note),
-        Err(Fault::Unplayable(why)) => {
-            lock(&shared.runs).give_up(run, range.job, &why, &shared.note);
-            Duration::from_secs(1)
+            match loaded? {
+                Ok(job) => Arc::new(Loaded::new(range.job, job)),
+                Err(fault) => {
+                    lock(&shared.runs).give_up(run, range.job, &fault.0, &shared.note);
+                    return Ok(());
+                }
+            }
         }
     };
-    let _ = message.ack_with(AckKind::Nak(Some(pause))).await; // others may play it
+    jobs.set_current(shared, run, &job);
+    if range.numbers().end > job.job.items() {
+        let _ = message.ack_with(AckKind::Term).await;
+        bail!("a range goes beyond its job");
+    }
+    place(shared, run, &range, &message, &job);
+    Ok(())
+}
+
+/// Fetches and reads the job of a range, and reports meanwhile that the range is being played.
+async fn load(
+    js: &Context,
+    shared: &Shared,
+    run: &str,
+    range: &Range,
+    message: &Message,
+) -> Result<Result<Job, Malformed>> {
+    let games = shared.games.clone();
+    let loading = async {
+        let bytes = get_job(js, &range.job, LONGEST_JOB).await?;
+        Ok(tokio::task::spawn_blocking(move || Job::decode(&bytes, &games)).await?)
+    };
+    tokio::pin!(loading);
+    let speak_after = lock(&shared.runs).ack_wait(run) / 3;
+    loop {
+        match tokio::time::timeout(speak_after, &mut loading).await {
+            Ok(loaded) => return loaded,
+            Err(_) => drop(message.ack_with(AckKind::Progress).await),
+        }
+    }
 }
 
 /// Puts the items of a range on the queue.
-async fn place(shared: &Arc<Shared>, jobs: &mut Jobs, taken: &Taken, job: &Arc<Loaded>) -> Result<()> {
-    let Taken { run, range, message } = taken;
-    jobs.set_current(shared, run, range.job);
-    if range.numbers().end > job.job.items() {
-        let _ = message.ack_with(AckKind::Term).await;
-        anyhow::bail!("a range goes beyond its job");
-    }
+fn place(shared: &Shared, run: &str, range: &Range, message: &Message, job: &Arc<Loaded>) {
     let acker = Arc::new(Acker::new(message.context.clone(), message.reply.clone()));
     let ack_wait = lock(&shared.runs).ack_wait(run);
-    let now = Instant::now();
     let numbers = {
         let mut held = lock(&shared.held);
         // An item that is already being played for another range counts for this one too.
         let playing = |number: &usize| held.values().any(|held| held.job == range.job && held.left.contains(number));
         let numbers: Vec<usize> = range.numbers().filter(|number| !playing(number)).collect();
         let new = HeldRange {
-            run: run.clone(),
+            run: run.to_owned(),
             job: range.job,
             left: range.numbers().collect(),
             items: Vec::new(),
             acker,
-            since: now,
             ack_wait,
-            spoken: now,
+            spoken: Instant::now(),
         };
         held.insert(shared.next_range.fetch_add(1, Ordering::Relaxed), new);
         numbers
     };
     shared.queue.push(job, numbers.into_iter(), usize::from(range.seats));
-    Ok(())
 }

@@ -7,9 +7,6 @@ use crate::messages::{Announcement, LONGEST_REASON, MOST_REFUSALS};
 use crate::notes::{Note, TakeNote};
 use crate::wire::{cut, hex};
 
-/// Shortest and longest pause before a job is fetched again after a failure; the pause doubles each time.
-const FETCHED_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
-
 /// A run, and whether this worker can play for it.
 pub(super) struct Run {
     /// Its leader's last announcement; `None` if that cannot be read.
@@ -18,15 +15,6 @@ pub(super) struct Run {
     pub(super) eligibility: Eligibility,
     /// A job of the run that cannot be played here.
     unplayable: Option<Unplayable>,
-    /// The job of the run, if the last attempt to fetch it failed.
-    unfetched: Option<Unfetched>,
-}
-
-struct Unfetched {
-    job: [u8; 32],
-    why: String,
-    pause: Duration,
-    until: Instant,
 }
 
 struct Unplayable {
@@ -56,7 +44,7 @@ pub(super) enum Verdict {
 
 impl Run {
     pub(super) fn new(announcement: Option<Announcement>, eligibility: Eligibility) -> Self {
-        Self { announcement, seen: Instant::now(), eligibility, unplayable: None, unfetched: None }
+        Self { announcement, seen: Instant::now(), eligibility, unplayable: None }
     }
 
     /// Takes a new announcement. Returns whether the eligibility remains, since the requirements are the same.
@@ -65,7 +53,6 @@ impl Run {
             return false;
         }
         self.unplayable.take_if(|job| hex(&job.job) != announcement.job);
-        self.unfetched.take_if(|job| hex(&job.job) != announcement.job);
         (self.announcement, self.seen) = (Some(announcement.clone()), Instant::now());
         true
     }
@@ -93,7 +80,6 @@ impl Runs {
                 Eligibility::Unknown => {}
             }
             run.unplayable.iter().for_each(|job| refuse(&job.why));
-            run.unfetched.iter().for_each(|job| refuse(&job.why));
         }
         served.sort();
         refused.sort();
@@ -118,26 +104,6 @@ impl Runs {
             note(Note::Warning(format!("run {name}: {why}")));
             run.unplayable = Some(Unplayable { job, why });
         }
-    }
-
-    /// Records whether a job of a run could be fetched. Returns the pause before the next attempt, or zero.
-    pub(super) fn fetched(&mut self, name: &str, job: [u8; 32], fault: Option<&str>, note: &TakeNote) -> Duration {
-        let [shortest, longest] = FETCHED_AGAIN;
-        let Some(run) = self.0.get_mut(name) else { return shortest };
-        let before = run.unfetched.take().filter(|before| before.job == job);
-        let Some(why) = fault else { return Duration::ZERO };
-        let pause = before.as_ref().map_or(shortest, |before| (2 * before.pause).min(longest));
-        if before.is_none_or(|before| before.why != why) {
-            note(Note::Warning(format!("run {name}: {why}; trying again")));
-        }
-        run.unfetched = Some(Unfetched { job, why: why.to_owned(), pause, until: Instant::now() + pause });
-        pause
-    }
-
-    /// Whether ranges of a run should be fetched now: not while its job cannot be fetched.
-    pub(super) fn is_due(&self, name: &str) -> bool {
-        let unfetched = self.0.get(name).and_then(|run| run.unfetched.as_ref());
-        unfetched.is_none_or(|job| job.until <= Instant::now())
     }
 
     /// What to do with a range of a job.
@@ -202,13 +168,6 @@ mod tests {
         assert!(run.update(&announcement(&one)) && run.unplayable.is_some());
         assert!(run.update(&announcement(&two)) && run.unplayable.is_none(), "the next job is another");
         assert_eq!(runs.verdict("run", &two), Verdict::Play);
-        for seconds in [1, 2, 4] {
-            let pause = runs.fetched("run", two, Some("it is gone"), &note);
-            assert!(pause == Duration::from_secs(seconds) && !runs.is_due("run"), "{pause:?}");
-        }
-        assert!(runs.eligibility().1[0].1.contains("it is gone") && runs.is_due("another"));
-        runs.fetched("run", two, None, &note);
-        assert!(runs.is_due("run") && runs.eligibility().1.is_empty());
         runs.refuse("run", "other bits", &note);
         let run = runs.0.get_mut("run").expect("there");
         assert!(run.update(&announcement(&two)), "it stays refused");

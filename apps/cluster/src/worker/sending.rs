@@ -1,7 +1,5 @@
-//! Finished items are collected by range, written to the spool, and sent until the server has acknowledged them.
+//! Finished items are collected by range, and sent until the server has acknowledged them.
 
-use std::collections::VecDeque;
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,8 +9,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::message::{AckKind, Acker, PublishMessage};
 use tokio::sync::mpsc;
 
-use super::shared::{Finished, Shared};
-use super::spool::{Entry, Spool};
+use super::shared::{Finished, HeldRange, Shared};
 use crate::counters::Counter;
 use crate::messages::{Effort, MOST_IN_RANGE, Results, result_subject};
 use crate::notes::{Note, lock};
@@ -26,60 +23,40 @@ const HEADERS: usize = 4 << 10;
 /// Pause after a failure of the server.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Collects finished items by range, and sends ranges. The spool's lock is held as long.
-pub(super) async fn send(
-    js: Context,
-    shared: Arc<Shared>,
-    mut spool: Spool,
-    left: VecDeque<Entry>,
-    mut finished: mpsc::UnboundedReceiver<Finished>,
-) {
+/// A finished range, as messages.
+struct Complete {
+    run: String,
+    messages: Vec<Vec<u8>>,
+    acker: Arc<Acker>,
+}
+
+/// Collects finished items by range, and sends ranges.
+pub(super) async fn send(js: Context, shared: Arc<Shared>, mut finished: mpsc::UnboundedReceiver<Finished>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    for entry in left {
-        shared.counters.add(Counter::Spooled, 1);
-        let _ = sender.send((entry, None));
-    }
     tokio::spawn(publish(js.clone(), Arc::clone(&shared), receiver));
-    let mut is_writable = true;
     while let Some(report) = finished.recv().await {
         match report {
             Finished::Item { job, number, outcome } => {
                 let max_payload = js.client().max_payload();
-                for (run, entry, acker) in take_item(&shared, job, number, &outcome, max_payload) {
-                    if let Some(fault) = too_long(&entry, max_payload) {
+                for range in take_item(&shared, job, number, &outcome) {
+                    let (run, acker) = (range.run.clone(), Arc::clone(&range.acker));
+                    let messages = encoded(&shared, range, max_payload);
+                    if let Some(fault) = too_long(&messages, max_payload) {
                         give_up(&shared, &run, job, &fault, &acker).await;
                         continue;
                     }
-                    let (entry, written) = spool.save(&run, entry);
-                    if is_writable != written.is_ok() {
-                        is_writable = written.is_ok();
-                        note_spool(&shared, written);
-                    }
-                    shared.counters.add(Counter::Spooled, 1);
-                    shared.unspooled.fetch_add(u64::from(entry.path.is_none()), Ordering::Relaxed);
-                    let _ = sender.send((entry, Some(acker)));
+                    shared.unsent.fetch_add(1, Ordering::Relaxed);
+                    let _ = sender.send(Complete { run, messages, acker });
                 }
             }
             Finished::Failure { job, fault } => {
-                let ranges: Vec<_> = {
-                    let mut held = lock(&shared.held);
-                    let ids: Vec<u64> = held.iter().filter(|(_, held)| held.job == job).map(|(id, _)| *id).collect();
-                    ids.iter().filter_map(|id| held.remove(id)).collect()
-                };
-                for range in ranges {
+                let ranges: Vec<_> = lock(&shared.held).extract_if(|_, held| held.job == job).collect();
+                for (_, range) in ranges {
                     give_up(&shared, &range.run, job, &fault, &range.acker).await;
                 }
             }
         }
     }
-}
-
-/// Reports that finished ranges cannot be written, or can be written again.
-fn note_spool(shared: &Shared, written: Result<()>) {
-    (shared.note)(match written {
-        Ok(()) => Note::Line("finished ranges are kept on disk again until the server has them".into()),
-        Err(error) => Note::Warning(format!("{error:#}; finished ranges are sent from memory until that works again")),
-    });
 }
 
 /// Returns a range for others to play, and plays nothing more of its job.
@@ -88,31 +65,24 @@ async fn give_up(shared: &Shared, run: &str, job: [u8; 32], fault: &str, acker: 
     let _ = acker.ack_with(AckKind::Nak(Some(Duration::from_secs(2)))).await;
 }
 
-type Complete = (String, Vec<Vec<u8>>, Arc<Acker>);
-
-/// Adds an item to the ranges that it belongs to, and returns those that are complete, as messages.
-fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8], max_payload: usize) -> Vec<Complete> {
+/// Adds an item to the ranges that it belongs to, and returns those that are complete.
+fn take_item(shared: &Shared, job: [u8; 32], number: usize, outcome: &[u8]) -> Vec<HeldRange> {
     let mut held = lock(&shared.held);
-    let mut complete = Vec::new();
-    for (id, range) in held.iter_mut().filter(|(_, range)| range.job == job) {
+    for range in held.values_mut().filter(|range| range.job == job) {
         if range.left.remove(&number) {
             range.items.push((number as u32, outcome.to_vec()));
-            if range.left.is_empty() {
-                complete.push(*id);
-            }
         }
     }
-    let mut ranges = Vec::new();
-    for range in complete.iter().filter_map(|id| held.remove(id)) {
-        let work = std::mem::take(&mut *lock(&shared.effort));
-        let cache = [work.cache.requests, work.cache.hits, work.cache.merged, work.cache.batches];
-        let millis = range.since.elapsed().as_millis() as u64;
-        let effort = Effort { positions: work.positions, simulations: work.simulations, cache, millis };
-        let most = LONGEST_MESSAGE.min(max_payload.saturating_sub(HEADERS));
-        let parts = messages(job, effort, range.items, most);
-        ranges.push((range.run, parts.iter().map(Results::encode).collect(), range.acker));
-    }
-    ranges
+    held.extract_if(|_, range| range.job == job && range.left.is_empty()).map(|(_, range)| range).collect()
+}
+
+/// The messages of a finished range.
+fn encoded(shared: &Shared, range: HeldRange, max_payload: usize) -> Vec<Vec<u8>> {
+    let work = std::mem::take(&mut *lock(&shared.effort));
+    let cache = [work.cache.requests, work.cache.hits, work.cache.merged, work.cache.batches];
+    let effort = Effort { positions: work.positions, simulations: work.simulations, cache };
+    let most = LONGEST_MESSAGE.min(max_payload.saturating_sub(HEADERS));
+    messages(range.job, effort, range.items, most).iter().map(Results::encode).collect()
 }
 
 /// Divides the items of a range into messages of at most `most` bytes, if no item alone is longer.
@@ -123,7 +93,7 @@ fn messages(job: [u8; 32], effort: Effort, items: Vec<(u32, Vec<u8>)>, most: usi
     for (number, item) in items {
         let part = parts.last().expect("there is one");
         if !part.items.is_empty() && (length + 8 + item.len() > most || part.items.len() >= MOST_IN_RANGE) {
-            parts.push(empty(Effort { millis: effort.millis, ..Effort::default() }));
+            parts.push(empty(Effort::default()));
             length = Results::OVERHEAD;
         }
         length += 8 + item.len();
@@ -139,53 +109,30 @@ fn too_long(messages: &[Vec<u8>], max_payload: usize) -> Option<String> {
 }
 
 /// Publishes ranges in their order, each until the server has stored it.
-async fn publish(js: Context, shared: Arc<Shared>, mut entries: mpsc::UnboundedReceiver<(Entry, Option<Arc<Acker>>)>) {
-    while let Some((entry, acker)) = entries.recv().await {
+async fn publish(js: Context, shared: Arc<Shared>, mut ranges: mpsc::UnboundedReceiver<Complete>) {
+    while let Some(range) = ranges.recv().await {
         let mut said = false;
         let since = Instant::now();
-        let is_sent = loop {
-            if let Some(fault) = too_long(&entry.messages, js.client().max_payload()) {
-                (shared.note)(Note::Warning(format!("run {}: {fault}; the range is returned", entry.run)));
-                break false;
+        while let Err(error) = publish_range(&js, &shared, &range).await {
+            if !said && since.elapsed() > Duration::from_secs(3) {
+                said = true;
+                (shared.note)(Note::Warning(format!("the server does not take results: {error:#}; trying again")));
             }
-            match publish_entry(&js, &shared, &entry).await {
-                Ok(()) => break true,
-                Err(error) => {
-                    if !said && since.elapsed() > Duration::from_secs(3) {
-                        said = true;
-                        let text = format!("the server does not take results: {error:#}; trying again");
-                        (shared.note)(Note::Warning(text));
-                    }
-                    if let Some(acker) = &acker {
-                        let _ = acker.ack_with(AckKind::Progress).await;
-                    }
-                    tokio::time::sleep(PAUSE).await;
-                }
-            }
-        };
+            let _ = range.acker.ack_with(AckKind::Progress).await;
+            tokio::time::sleep(PAUSE).await;
+        }
         // If this message is lost, the range is played again, and the leader knows it.
-        match acker {
-            Some(acker) if is_sent => drop(tokio::time::timeout(ANSWER, acker.double_ack()).await),
-            Some(acker) => drop(acker.ack_with(AckKind::Nak(None)).await),
-            None => {}
-        }
-        let bytes: usize = entry.messages.iter().map(Vec::len).sum();
-        shared.counters.add(Counter::Bytes, if is_sent { bytes as u64 } else { 0 });
-        match &entry.path {
-            Some(path) => {
-                if let Err(error) = fs::remove_file(path) {
-                    (shared.note)(Note::Warning(format!("{}: {error}", path.display())));
-                }
-            }
-            None => drop(shared.unspooled.fetch_sub(1, Ordering::Relaxed)),
-        }
-        shared.counters.set(Counter::Spooled, shared.counters.get(Counter::Spooled).saturating_sub(1));
+        let _ = tokio::time::timeout(ANSWER, range.acker.double_ack()).await;
+        let bytes: usize = range.messages.iter().map(Vec::len).sum();
+        shared.counters.add(Counter::Bytes, bytes as u64);
+        shared.unsent.fetch_sub(1, Ordering::Relaxed);
+        shared.room.notify_one();
     }
 }
 
-async fn publish_entry(js: &Context, shared: &Shared, entry: &Entry) -> Result<()> {
-    let subject = result_subject(&entry.run, &shared.name);
-    for message in &entry.messages {
+async fn publish_range(js: &Context, shared: &Shared, range: &Complete) -> Result<()> {
+    let subject = result_subject(&range.run, &shared.name);
+    for message in &range.messages {
         let id = hex(&sha256(message)[..16]);
         let publish = PublishMessage::build().payload(message.clone().into()).message_id(id);
         js.send_publish(subject.clone(), publish).await?.await.context(subject.clone())?;
@@ -200,7 +147,7 @@ mod tests {
     #[test]
     fn a_range_is_divided_into_messages_that_the_server_takes() {
         let items: Vec<(u32, Vec<u8>)> = (0..50).map(|number| (number, vec![7; 100 * number as usize])).collect();
-        let effort = Effort { positions: 9, millis: 3, ..Effort::default() };
+        let effort = Effort { positions: 9, ..Effort::default() };
         let parts = messages([1; 32], effort, items.clone(), 6000);
         assert!(parts.iter().all(|part| part.encode().len() <= 6000));
         assert_eq!(parts.iter().map(|part| part.effort.positions).sum::<u64>(), 9, "effort is counted once");
@@ -208,7 +155,7 @@ mod tests {
         let long = messages([1; 32], effort, vec![(0, vec![0; 9000]), (1, vec![0; 10])], 6000);
         assert_eq!(long.len(), 2, "an item that is too long stands alone");
         let encoded: Vec<Vec<u8>> = long.iter().map(Results::encode).collect();
-        assert!(too_long(&encoded, 6000).expect("for ever").contains("the server takes 6000"));
+        assert!(too_long(&encoded, 6000).expect("too long").contains("the server takes 6000"));
         assert_eq!(too_long(&encoded, 20_000), None);
     }
 }

@@ -29,7 +29,6 @@ pub(super) struct HeldRange {
     pub(super) left: HashSet<usize>,
     pub(super) items: Vec<(u32, Vec<u8>)>,
     pub(super) acker: Arc<Acker>,
-    pub(super) since: Instant,
     pub(super) ack_wait: Duration,
     /// When the server was last told that it is being played.
     pub(super) spoken: Instant,
@@ -46,12 +45,12 @@ pub(super) struct Shared {
     pub(super) held: Mutex<HashMap<u64, HeldRange>>,
     pub(super) next_range: AtomicU64,
     pub(super) counters: Counters,
-    /// Number of finished ranges that are only in memory, since they could not be written to disk.
-    pub(super) unspooled: AtomicU64,
+    /// Number of finished ranges that the server has not acknowledged.
+    pub(super) unsent: AtomicU64,
     pub(super) effort: Mutex<SelfPlayStats>,
     pub(super) note: TakeNote,
     pub(super) finished: mpsc::UnboundedSender<Finished>,
-    /// Notified when a thread has finished an item, so that there may be room for another.
+    /// Notified when a thread has finished an item or a range is sent, so that there may be room for another.
     pub(super) room: Notify,
     pub(super) stop: AtomicBool,
 }
