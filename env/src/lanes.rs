@@ -44,11 +44,6 @@ pub trait Lanes: Debug + Send {
     /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
     fn step(&mut self, actions: &[Action], out: &mut VecBuffers<'_>) -> Result<(), Error>;
 
-    /// Writes the legal actions of all envs one after the other into `actions`, which must have room for all actions of all
-    /// envs, the number of those of each env into `counts`, `[envs]`, and where they start into `starts`, `[envs + 1]`.
-    /// Action 0 stands for a game that has ended. What is behind the last list is undefined.
-    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]);
-
     /// Fills `actions` with a uniformly random legal action for each env, from the env's own random stream; action 0
     /// where the game has ended.
     fn sample(&mut self, actions: &mut Vec<Action>);
@@ -195,15 +190,6 @@ impl<G: Game> Lanes for GameLanes<G> {
             }
         });
         Ok(())
-    }
-
-    fn legal_lists(&self, actions: &mut [u16], counts: &mut [u16], starts: &mut [i64]) {
-        let mut end = 0;
-        starts[0] = 0;
-        let ends = starts[1..=self.envs()].chunks_mut(self.share);
-        for (part, (counts, ends)) in self.parts.iter().zip(counts.chunks_mut(self.share).zip(ends)) {
-            end = part.legal.write_lists(end, actions, counts, ends);
-        }
     }
 
     fn sample(&mut self, actions: &mut Vec<Action>) {

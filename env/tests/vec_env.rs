@@ -173,35 +173,6 @@ fn buffers_of_another_length_are_refused() {
 }
 
 #[test]
-fn lists_of_legal_actions_agree_with_the_masks() {
-    for (name, threads) in games::NAMES.iter().flat_map(|&name| [(name, 1), (name, 2)]) {
-        let game = games::built_in().make(name, &Params::new()).expect("valid");
-        let (mut lanes, actions, tensor) =
-            (game.lanes(3, threads, AutoReset::NextStep), game.spec().actions, game.spec().tensor_len());
-        let (mut observations, mut masks) = (vec![0.0; 3 * tensor], vec![false; 3 * actions]);
-        let (mut list, mut counts, mut starts) = (vec![0; 3 * actions], [0; 3], [0; 4]);
-        let mut chosen = Vec::new();
-        for _ in 0..300 {
-            lanes.sample(&mut chosen);
-            let (rewards, flags, movers) = (&mut [0.0; 6], [&mut [false; 3], &mut [false; 3]], &mut [0; 3]);
-            let [terminated, truncated] = flags;
-            let (observations, masks) = (&mut observations[..], &mut masks[..]);
-            let mut out = VecBuffers { observations, masks, rewards, terminated, truncated, movers };
-            lanes.step(&chosen, &mut out).expect("sampled actions are legal");
-            lanes.legal_lists(&mut list, &mut counts, &mut starts);
-            for env in 0..3 {
-                let listed = &list[starts[env] as usize..starts[env + 1] as usize];
-                let mask = &out.masks[env * actions..][..actions];
-                let masked: Vec<u16> = (0..actions as u16).filter(|&action| mask[usize::from(action)]).collect();
-                let over = lanes.outcome(env).is_some();
-                assert_eq!(listed.len(), usize::from(counts[env]), "{name}");
-                assert_eq!(listed, if over { &[0][..] } else { &masked[..] }, "{name}");
-            }
-        }
-    }
-}
-
-#[test]
 fn threads_do_not_change_the_games() {
     let run = |threads: usize| {
         let mut lanes = Erased::new(MuTorere::default()).lanes(9, threads, AutoReset::SameStep);

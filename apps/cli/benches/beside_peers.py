@@ -394,17 +394,11 @@ def environments(options, _folder):
 
 
 def vec_env(name, seconds):
-    import numpy
     import turnstone
 
-    envs, rng = turnstone.VecEnv(name, TOGETHER, threads=1), numpy.random.default_rng(1)
+    envs = turnstone.VecEnv(name, TOGETHER, threads=1)
     envs.reset(seed=1)
-
-    def run():
-        places = (rng.random(TOGETHER, numpy.float32) * envs.legal_counts).astype(numpy.int64)
-        envs.step(envs.legal_actions[envs.legal_starts[:-1] + places])
-
-    return lambda: TOGETHER * rate(run, seconds)
+    return lambda: TOGETHER * rate(lambda: envs.step(envs.sample()), seconds)
 
 
 def pgx_steps(name, seconds):

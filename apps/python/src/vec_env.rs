@@ -65,17 +65,6 @@ pub(crate) struct VecEnv {
     /// bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place.
     #[pyo3(get)]
     truncated: Py<PyArray1<bool>>,
-    /// uint16: the legal actions of all envs, one after the other; those of env `i` are
-    /// `legal_actions[legal_starts[i]:legal_starts[i + 1]]`. What follows `legal_starts[-1]` has no meaning. Written in
-    /// place. A game that has ended has the one entry 0.
-    #[pyo3(get)]
-    legal_actions: Py<PyArray1<u16>>,
-    /// uint16 [num_envs]: the number of legal actions of each env, at least 1. Written in place.
-    #[pyo3(get)]
-    legal_counts: Py<PyArray1<u16>>,
-    /// int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place.
-    #[pyo3(get)]
-    legal_starts: Py<PyArray1<i64>>,
     /// What `reset` and `step` return: the arrays above, always the same objects.
     on_reset: Py<PyTuple>,
     on_step: Py<PyTuple>,
@@ -138,7 +127,7 @@ impl VecEnv {
     /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played. Raises RuntimeError
     /// before the first reset.
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
-        // Actions chosen from `legal_actions` need no conversion.
+        // Those of `sample` need no conversion.
         if let Ok(listed) = actions.cast::<PyArray1<u16>>()
             && listed.is_c_contiguous()
             && listed.len() == self.num_envs
@@ -223,9 +212,6 @@ impl VecEnv {
             rewards,
             terminated,
             truncated,
-            legal_actions: zeros(py, [num_envs * actions]),
-            legal_counts: zeros(py, [num_envs]),
-            legal_starts: zeros(py, [num_envs + 1]),
             on_reset,
             on_step,
         };
@@ -287,18 +273,12 @@ impl VecEnv {
             truncated: truncated.as_slice_mut()?,
             movers: to_play.as_slice_mut()?,
         };
-        let mut legal_actions = self.legal_actions.bind(py).try_readwrite()?;
-        let mut legal_counts = self.legal_counts.bind(py).try_readwrite()?;
-        let mut legal_starts = self.legal_starts.bind(py).try_readwrite()?;
-        let (actions, counts) = (legal_actions.as_slice_mut()?, legal_counts.as_slice_mut()?);
-        let starts = legal_starts.as_slice_mut()?;
         let inner = &mut *inner;
         py.detach(|| {
             // An exception of rules in Python leaves some of the games where they were.
             let was_reset = std::mem::take(&mut inner.is_reset);
             let result = self.game.guarded(|| act(inner, &mut out))?;
             inner.is_reset |= was_reset;
-            inner.lanes.legal_lists(actions, counts, starts);
             Ok(result)
         })
     }

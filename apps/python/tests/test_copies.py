@@ -72,10 +72,8 @@ def test_vec_envs(way, autoreset, name):
         other = way(envs)
         assert repr(other) == repr(envs) and other.observations is not envs.observations
         for _ in range(30):
-            for array in ("observations", "masks", "to_play", "rewards", "terminated", "truncated", "legal_counts", "legal_starts"):
+            for array in ("observations", "masks", "to_play", "rewards", "terminated", "truncated"):
                 assert np.array_equal(getattr(other, array), getattr(envs, array)), array
-            count = envs.legal_starts[-1]
-            assert np.array_equal(other.legal_actions[:count], envs.legal_actions[:count])
             for i in range(6):
                 assert other.state(i) == envs.state(i) and other.final_state(i) == envs.final_state(i)
                 assert other.outcome(i) == envs.outcome(i)

@@ -270,18 +270,6 @@ class VecEnv:
     @property
     def truncated(self) -> npt.NDArray[np.bool_]:
         """bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place."""
-    @property
-    def legal_actions(self) -> npt.NDArray[np.uint16]:
-        """uint16: the legal actions of all envs, one after the other; those of env `i` are
-        `legal_actions[legal_starts[i]:legal_starts[i + 1]]`. What follows `legal_starts[-1]` has no meaning. Written in
-        place. A game that has ended has the one entry 0.
-        """
-    @property
-    def legal_counts(self) -> npt.NDArray[np.uint16]:
-        """uint16 [num_envs]: the number of legal actions of each env, at least 1. Written in place."""
-    @property
-    def legal_starts(self) -> npt.NDArray[np.int64]:
-        """int64 [num_envs + 1]: where the legal actions of each env start in `legal_actions`. Written in place."""
     def reset(
         self, seed: SupportsIndex | None = None, reset_mask: Sequence[bool] | npt.NDArray[np.bool_] | None = None
     ) -> _Arrays:
