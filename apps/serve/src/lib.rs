@@ -10,7 +10,6 @@ mod run_list;
 mod pages;
 mod site;
 mod request;
-mod connections;
 mod server;
 
 pub use assets::{PageFile, page, page_in};

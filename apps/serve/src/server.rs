@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::connections::Connections;
 use crate::reply::Reply;
 use crate::request::{Hosts, LARGEST, Parsed, Request};
 use crate::route::Route;
 use crate::site::Site;
 
+/// Maximum number of open connections. Each has a thread.
+const MOST: usize = 1024;
 /// Time for a request's header, the wait for it included.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Time to send an answer.
@@ -38,7 +39,8 @@ pub struct Settings {
 struct Server {
     site: Site,
     hosts: Hosts,
-    connections: Connections,
+    /// Number of open connections.
+    open: AtomicUsize,
 }
 
 /// Answers requests until `stop` is set. `ready` is called with the address once it listens.
@@ -49,12 +51,13 @@ pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnO
     let listener = TcpListener::bind((settings.address, settings.port))?;
     let address = listener.local_addr()?;
     ready(address);
-    let server = Arc::new(Server { site, hosts: settings.hosts.clone(), connections: Connections::default() });
+    let server = Arc::new(Server { site, hosts: settings.hosts.clone(), open: AtomicUsize::new(0) });
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| wake(address, stop, &ended));
         while !stop.load(Ordering::Relaxed) {
-            if server.connections.are_full() && !server.connections.make_room() {
+            // A client that sends nothing soon makes room for others.
+            if server.open.load(Ordering::Relaxed) >= MOST {
                 thread::sleep(Duration::from_millis(2));
                 continue;
             }
@@ -62,15 +65,11 @@ pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnO
                 Ok((stream, _)) if !stop.load(Ordering::Relaxed) => accept(&server, stream),
                 Ok(_) => {}
                 // Out of file descriptors, most likely.
-                Err(_) => {
-                    server.connections.make_room();
-                    thread::sleep(Duration::from_millis(10));
-                }
+                Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         }
         ended.store(true, Ordering::Relaxed);
     });
-    server.connections.close();
     Ok(())
 }
 
@@ -92,40 +91,38 @@ fn wake(address: SocketAddr, stop: &AtomicBool, ended: &AtomicBool) {
 /// Starts a thread for a connection. A connection that cannot be set up is dropped.
 fn accept(server: &Arc<Server>, stream: TcpStream) {
     _ = stream.set_nodelay(true);
-    let stream = Arc::new(stream);
-    let number = server.connections.add(stream.clone());
+    server.open.fetch_add(1, Ordering::Relaxed);
     let shared = server.clone();
     let answering = move || {
         // A connection that fails is closed; there is no one to tell.
-        _ = shared.answer_all(number, &stream).and_then(|()| leave(&stream));
-        shared.connections.remove(number);
+        _ = shared.answer_all(&stream).and_then(|()| leave(&stream));
+        shared.open.fetch_sub(1, Ordering::Relaxed);
     };
     if thread::Builder::new().stack_size(STACK).spawn(answering).is_err() {
-        server.connections.remove(number);
+        server.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Server {
     /// Answers the requests of a connection, one after the other.
-    fn answer_all(&self, number: u64, stream: &TcpStream) -> io::Result<()> {
+    fn answer_all(&self, stream: &TcpStream) -> io::Result<()> {
         let mut received = Vec::new();
         loop {
-            let (request, length) = match self.header(number, stream, &mut received)? {
+            let (request, length) = match Self::header(stream, &mut received)? {
                 Some(Parsed::Whole(request, length)) => (request, length),
                 Some(_) => {
                     let reply = Reply::refused(400, "this is no HTTP request, or its header is too large");
-                    return self.send(number, stream, &reply, &Request { closes: true, ..Request::default() });
+                    return Self::send(stream, &reply, &Request { closes: true, ..Request::default() });
                 }
                 None => return Ok(()),
             };
             received.drain(..length);
-            self.connections.busy(number);
             let reply = self.refusal(&request).unwrap_or_else(|| {
                 let (path, query) = request.path_and_query();
                 Route::of(path, query)
                     .map_or_else(|| Reply::refused(404, "not found"), |route| self.site.answer(&route))
             });
-            self.send(number, stream, &reply, &request)?;
+            Self::send(stream, &reply, &request)?;
             if request.closes {
                 return Ok(());
             }
@@ -133,8 +130,7 @@ impl Server {
     }
 
     /// Reads until the header of a request is complete; `None` if the client sends nothing or has closed the connection.
-    fn header(&self, number: u64, mut stream: &TcpStream, received: &mut Vec<u8>) -> io::Result<Option<Parsed>> {
-        self.connections.active(number);
+    fn header(mut stream: &TcpStream, received: &mut Vec<u8>) -> io::Result<Option<Parsed>> {
         let end = Instant::now() + HEADER_TIME;
         let mut buffer = [0; 4096];
         loop {
@@ -153,10 +149,7 @@ impl Server {
             stream.set_read_timeout(Some(left))?;
             match stream.read(&mut buffer) {
                 Ok(0) => return Ok(None),
-                Ok(count) => {
-                    received.extend_from_slice(&buffer[..count]);
-                    self.connections.active(number);
-                }
+                Ok(count) => received.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Ok(None),
             }
@@ -164,7 +157,7 @@ impl Server {
     }
 
     /// Sends an answer.
-    fn send(&self, number: u64, stream: &TcpStream, reply: &Reply, request: &Request) -> io::Result<()> {
+    fn send(stream: &TcpStream, reply: &Reply, request: &Request) -> io::Result<()> {
         let known = reply.tag.as_deref().filter(|tag| reply.status == 200 && lists(&request.tags, tag.as_bytes()));
         let status = if known.is_some() { 304 } else { reply.status };
         // In one piece: allocations of many sizes cost the thread of every connection memory.
@@ -195,15 +188,15 @@ impl Server {
         field("Connection", if request.closes { "close" } else { "keep-alive" });
         head += "\r\n";
         let end = Instant::now() + ANSWER_TIME;
-        self.write_all(number, stream, head.as_bytes(), end)?;
+        Self::write_all(stream, head.as_bytes(), end)?;
         if known.is_none() && request.method != "HEAD" {
-            self.write_all(number, stream, &reply.body, end)?;
+            Self::write_all(stream, &reply.body, end)?;
         }
         Ok(())
     }
 
     /// Writes until `end`; the connection of a client that reads too slowly fails.
-    fn write_all(&self, number: u64, mut stream: &TcpStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
+    fn write_all(mut stream: &TcpStream, mut bytes: &[u8], end: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -212,10 +205,7 @@ impl Server {
             stream.set_write_timeout(Some(left))?;
             match stream.write(bytes) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    bytes = &bytes[count..];
-                    self.connections.active(number);
-                }
+                Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
