@@ -20,7 +20,6 @@ pub mod cluster;
 #[cfg(feature = "cluster")]
 pub mod nats;
 pub mod engine;
-pub mod analysis;
 pub mod export;
 mod commands;
 mod help;
@@ -28,7 +27,7 @@ mod usage;
 mod cli;
 mod program;
 #[cfg(test)]
-mod pages;
+mod pages_tests;
 
 pub use added::{Command, Host, Run};
 pub use called::PROGRAM;

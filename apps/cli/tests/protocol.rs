@@ -3,5 +3,4 @@
 mod talk;
 mod document;
 mod engine;
-mod analysis;
 mod external;
