@@ -25,18 +25,6 @@ pub fn terminal_size() -> Option<[usize; 2]> {
     Some([columns.into(), rows.into()])
 }
 
-/// Whether standard output is a terminal that understands the escape sequences which move its cursor.
-#[must_use]
-pub fn moves_cursor() -> bool {
-    let out = Term::stdout();
-    let understands = match std::env::var_os("TERM") {
-        Some(terminal) => terminal != "dumb",
-        // Where this switches them on, it says so.
-        None => cfg!(windows) && out.features().colors_supported(),
-    };
-    out.is_term() && understands
-}
-
 /// Progress output of a long-running command. Finished stages are printed as lines; the stage in progress is shown as a
 /// bar, on a terminal only.
 #[derive(Debug)]

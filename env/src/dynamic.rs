@@ -103,9 +103,6 @@ pub trait DynGame: Debug + Send + Sync {
     /// The board drawn as text.
     fn draw(&self, state: &AnyState) -> String;
 
-    /// The board drawn as text from the second player's side.
-    fn draw_flipped(&self, state: &AnyState) -> String;
-
     /// What belongs to each player in the text drawings; see [`Game::belongings`].
     fn belongings(&self) -> [String; 2];
 
@@ -308,10 +305,6 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
 
     fn draw(&self, state: &AnyState) -> String {
         self.game.draw(state.of())
-    }
-
-    fn draw_flipped(&self, state: &AnyState) -> String {
-        self.game.draw_flipped(state.of())
     }
 
     fn belongings(&self) -> [String; 2] {

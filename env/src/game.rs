@@ -191,11 +191,6 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// The board drawn as text from the second player's side; by default the same as [`Game::draw`].
-    fn draw_flipped(&self, state: &Self::State) -> String {
-        self.draw(state)
-    }
-
     /// What belongs to each player in the text drawings: `●`, or a letter and a colour as in `W, White`; empty by
     /// default.
     fn belongings(&self) -> [String; 2] {

@@ -93,58 +93,9 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
     }
 }
 
-/// A drawing turned by half a turn, with the names of its points still readable: a name stays where its first letter
-/// comes to lie.
-pub(crate) fn turned(drawing: &str) -> String {
-    let lines: Vec<Vec<char>> = drawing.lines().map(|line| line.chars().collect()).collect();
-    let width = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let runs = |line: &[char]| -> Vec<std::ops::Range<usize>> {
-        let mut from = 0;
-        let chunks = line.chunk_by(|a, b| a.is_alphanumeric() && b.is_alphanumeric());
-        chunks
-            .map(|run| {
-                from += run.len();
-                from - run.len()..from
-            })
-            .collect()
-    };
-    let longest = lines.iter().flat_map(|line| runs(line)).map(|run| run.len()).max().unwrap_or(1);
-    let last = width.saturating_sub(longest);
-    let turn = |line: &Vec<char>| {
-        let mut out = vec![' '; width];
-        let (names, rest): (Vec<_>, Vec<_>) = runs(line).into_iter().partition(|run| line[run.start].is_alphanumeric());
-        for column in rest.into_iter().flatten().filter(|&column| column <= last) {
-            // What hangs from above now rises from below.
-            out[last - column] = match line[column] {
-                '\'' => '.',
-                '.' => '\'',
-                '_' => '-',
-                other => other,
-            };
-        }
-        for run in names {
-            // A line that continues behind a name of two letters continues behind the first of them.
-            let behind = line.get(run.end).copied().filter(|&c| c == '-').unwrap_or(' ');
-            (run.start + 1..run.end).filter(|&column| column <= last).for_each(|column| out[last - column] = behind);
-            let name = &line[run.clone()];
-            out[last - run.start..last - run.start + name.len()].copy_from_slice(name);
-        }
-        out.into_iter().collect::<String>().trim_end().to_owned() + "\n"
-    };
-    lines.iter().rev().map(turn).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::mill_board::MillBoard;
-
-    #[test]
-    fn half_a_turn_twice_is_none() {
-        let drawing = "a1--a2\n| \\ |\nb1--b2\n   c1\n";
-        assert_eq!(turned(drawing), " c1\nb2--b1\n| \\ |\na2--a1\n");
-        assert_eq!(turned(" .1.\n2 | 3\n"), "3 | 2\n '1'\n");
-    }
 
     #[test]
     fn a_point_lies_where_the_text_has_its_name() {

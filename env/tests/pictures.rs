@@ -218,19 +218,6 @@ fn marks_belong(game: &dyn DynGame, points: &[BoardPoint], action: Action, shape
     assert_eq!(marked, named, "{text}");
 }
 
-/// Seen from the other side everything lies half a turn round, with the same pieces.
-fn flipped(game: &dyn DynGame, state: &AnyState, text: &TextPoints) {
-    let other = text_points(game, &game.draw_flipped(state));
-    for (a, ([ax, ay], content)) in text {
-        assert_eq!(other[a].1, *content, "{a} of {} from the other side", game.name());
-        for (b, ([bx, by], _)) in text {
-            let order = |p: &[usize; 2], q: &[usize; 2]| [p[0].cmp(&q[0]), p[1].cmp(&q[1])];
-            let turned = order(&other[b].0, &other[a].0);
-            assert_eq!(order(&[*ax, *ay], &[*bx, *by]), turned, "{a} and {b} of {}", game.name());
-        }
-    }
-}
-
 fn check(game: &dyn DynGame, state: &AnyState, last: Option<Action>) {
     let (points, text, svg) = (game.board_points(), game.draw(state), game.draw_svg(state, last));
     let (text, shapes) = (text_points(game, &text), shapes(&svg));
@@ -238,7 +225,6 @@ fn check(game: &dyn DynGame, state: &AnyState, last: Option<Action>) {
     same_way_round(&points, &text);
     same_content(game, &points, &text, &shapes);
     labels_belong(game, &points, &shapes);
-    flipped(game, state, &text);
     if let Some(action) = last {
         marks_belong(game, &points, action, &shapes);
     }

@@ -177,11 +177,7 @@ impl Game for Konane {
     }
 
     fn draw(&self, state: &State) -> String {
-        self.draw_in(state, &(0..self.size).collect::<Vec<_>>())
-    }
-
-    fn draw_flipped(&self, state: &State) -> String {
-        self.draw_in(state, &(0..self.size).rev().collect::<Vec<_>>())
+        self.draw_text(state)
     }
 
     fn belongings(&self) -> [String; 2] {
@@ -210,14 +206,14 @@ impl Game for Konane {
 
 impl Konane {
     /// The board with rows and columns in this order, from the top and from the left.
-    fn draw_in(&self, state: &State, order: &[usize]) -> String {
-        let header: String = order.iter().map(|column| format!("{:>3}", column + 1)).collect();
-        let row = |&row: &usize| {
+    fn draw_text(&self, state: &State) -> String {
+        let header: String = (1..=self.size).map(|column| format!("{column:>3}")).collect();
+        let row = |row: usize| {
             let cell = |column| self.stone_at(state, row, column).map_or('.', |side| PIECES[side.index()]);
-            let cells: String = order.iter().map(|&column| format!("{:>3}", cell(column))).collect();
+            let cells: String = (0..self.size).map(|column| format!("{:>3}", cell(column))).collect();
             format!("{:>4} {cells}\n", self.size - row)
         };
-        let rows: String = order.iter().map(row).collect();
+        let rows: String = (0..self.size).map(row).collect();
         format!("     {header}\n\n{rows}")
     }
 }

@@ -267,11 +267,7 @@ impl Game for Mancala {
     }
 
     fn draw(&self, state: &State) -> String {
-        self.draw_above(state, Side::Second)
-    }
-
-    fn draw_flipped(&self, state: &State) -> String {
-        self.draw_above(state, Side::First)
+        self.draw_text(state)
     }
 
     fn belongings(&self) -> [String; 2] {
@@ -313,27 +309,19 @@ impl Mancala {
         pits << (state.mover.index() * self.pits())
     }
 
-    /// The board with this side's row above. Stones are sown counter-clockwise from either side.
-    fn draw_above(&self, state: &State, above: Side) -> String {
-        let cells = |row: Vec<u8>| row.iter().map(|n| format!("{n:>3}")).collect::<String>();
-        let margin = " ".repeat(4);
-        let (below, letters) = (above.other(), ['B', 'A']);
-        let mut labels: Vec<u8> = (2..self.pits + 2).collect();
-        if above == Side::First {
-            labels.reverse();
-        }
+    /// The board with the second side's row above. Stones are sown counter-clockwise.
+    fn draw_text(&self, state: &State) -> String {
+        let cells = |row: &mut dyn Iterator<Item = u8>| row.map(|n| format!("{n:>3}")).collect::<String>();
         // Each row lies in sowing order, the one above from right to left.
-        let upper = self.row(state, above).iter().rev().copied().collect();
-        let lower = self.row(state, below).to_vec();
+        let upper = cells(&mut self.row(state, Side::Second).iter().rev().copied());
+        let lower = cells(&mut self.row(state, Side::First).iter().copied());
+        let [one, two] = Side::BOTH.map(|side| self.store(state, side));
         format!(
-            "    {}\n{}{:>3}{}{margin}  {above}\n{}{margin}{}{:>3}  {below}\n",
-            cells(labels),
-            letters[above.index()],
-            self.store(state, above),
-            cells(upper),
-            letters[below.index()],
-            &cells(lower)[1..],
-            self.store(state, below)
+            "    {}\nA{two:>3}{upper}      {}\nB    {}{one:>3}  {}\n",
+            cells(&mut (2..self.pits + 2)),
+            Side::Second,
+            &lower[1..],
+            Side::First
         )
     }
 }

@@ -36,7 +36,6 @@ use crate::error::Error;
 use crate::game::Game;
 pub use crate::mill_board::Ply;
 use crate::mill_board::{image, points, write_plane};
-use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
@@ -283,11 +282,7 @@ impl Game for Morabaraba {
     }
 
     fn draw(&self, state: &State) -> String {
-        text::draw(self, DRAWING, state)
-    }
-
-    fn draw_flipped(&self, state: &State) -> String {
-        text::draw(self, &turned(DRAWING), state)
+        text::draw(self, state)
     }
 
     fn belongings(&self) -> [String; 2] {

@@ -34,7 +34,7 @@ use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::Game;
 use crate::mill_board::{Ply, image, points, write_plane};
-use crate::mill_drawing::{Picture, turned};
+use crate::mill_drawing::Picture;
 use crate::mill_material::Material;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
@@ -252,11 +252,7 @@ impl Game for Morris {
     }
 
     fn draw(&self, state: &State) -> String {
-        self.draw_on(DRAWING, state)
-    }
-
-    fn draw_flipped(&self, state: &State) -> String {
-        self.draw_on(&turned(DRAWING), state)
+        self.draw_text(state)
     }
 
     fn belongings(&self) -> [String; 2] {
@@ -299,8 +295,8 @@ impl Game for Morris {
 }
 
 impl Morris {
-    fn draw_on(&self, drawing: &str, state: &State) -> String {
-        let board = BOARD.draw(drawing, state.pieces, ['W', 'B', '.']);
+    fn draw_text(&self, state: &State) -> String {
+        let board = BOARD.draw(DRAWING, state.pieces, ['W', 'B', '.']);
         let turn = self.turn(state, ["White (W)", "Black (B)"]);
         let [white, black] = state.hands;
         let limit = match self.no_progress_limit {

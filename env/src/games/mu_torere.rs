@@ -29,7 +29,6 @@ pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::game::Game;
-use crate::mill_drawing::turned;
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
 use crate::side::Side;
@@ -197,11 +196,7 @@ impl Game for MuTorere {
     }
 
     fn draw(&self, state: &State) -> String {
-        draw_on(DRAWING, state)
-    }
-
-    fn draw_flipped(&self, state: &State) -> String {
-        draw_on(&turned(DRAWING), state)
+        draw_text(state)
     }
 
     fn belongings(&self) -> [String; 2] {
@@ -223,7 +218,7 @@ impl Game for MuTorere {
 }
 
 /// The drawing with pieces in place of the squares' numbers, and the drawing itself beside it.
-fn draw_on(drawing: &str, state: &State) -> String {
+fn draw_text(state: &State) -> String {
     let piece = |name: char| match name.to_digit(10) {
         Some(square) => ['.', '●', '○'][usize::from(owner(state, square as u8))],
         None => name,
@@ -232,5 +227,5 @@ fn draw_on(drawing: &str, state: &State) -> String {
         let pieces: String = names.chars().map(piece).collect();
         format!("{pieces:<25}{names}\n")
     };
-    drawing.lines().map(line).collect::<String>() + "● player 1, ○ player 2\n"
+    DRAWING.lines().map(line).collect::<String>() + "● player 1, ○ player 2\n"
 }

@@ -30,7 +30,7 @@ Examples:
   turnstone play --from game.json --ply 12 --p2 az:pretrained
       on from a position of a saved game
 
-At the prompt: moves, in short too (`b3`, `5,4`, `#2`), help, moves, undo, hint, eval on, flip, save, rules, resign, quit.
+At the prompt: moves, in short too (`b3`, `5,4`, `#2`), help, moves, undo, hint, board, save, rules, resign, quit.
 A percentage is a probability as the player or the adviser beside it sees it. NO_COLOR=1 switches colours off.")]
 pub(crate) struct Play {
     #[command(flatten)]

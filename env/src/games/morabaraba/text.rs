@@ -101,8 +101,8 @@ fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result
 }
 
 /// The board with the names of its points beside it, and what it does not show below.
-pub(super) fn draw(game: &Morabaraba, drawing: &str, state: &State) -> String {
-    let board = BOARD.draw(drawing, state.cows, LETTERS);
+pub(super) fn draw(game: &Morabaraba, state: &State) -> String {
+    let board = BOARD.draw(DRAWING, state.cows, LETTERS);
     let turn = turn(game, state, ["Dark (B)", "White (W)"]);
     let [dark, white] = state.hands;
     let [shot_dark, shot_white] = Side::BOTH.map(|side| game.score(state, side));

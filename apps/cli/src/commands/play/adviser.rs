@@ -1,4 +1,4 @@
-//! Hints and evaluations for a person, from an agent that does not take part in the game.
+//! Hints for a person, from an agent that does not take part in the game.
 
 use anyhow::{Context, Result};
 use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};

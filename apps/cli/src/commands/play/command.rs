@@ -9,8 +9,7 @@ pub(super) const HELP: &str =
   moves             list the legal moves with their numbers
   undo              take back your last move, and the answer to it
   hint              ask the adviser for a move
-  eval on | off     show the adviser's probabilities after every move
-  board, flip       draw the board again; see it from the other side
+  board             draw the board again
   help, rules       this list; the rules of this game
   save [FILE]       write the game to a JSON file
   resign            give the game up
@@ -18,8 +17,7 @@ pub(super) const HELP: &str =
   Tab completes moves and commands, the arrow keys bring back earlier lines.";
 
 /// The words that commands begin with, for completion.
-pub(super) const WORDS: [&str; 11] =
-    ["help", "moves", "undo", "hint", "eval", "board", "flip", "rules", "save", "resign", "quit"];
+pub(super) const WORDS: [&str; 9] = ["help", "moves", "undo", "hint", "board", "rules", "save", "resign", "quit"];
 
 /// A line that a person has entered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,10 +26,7 @@ pub(super) enum Command {
     Moves,
     Undo,
     Hint,
-    /// Whether to show evaluations; `None` for the opposite of what is shown now.
-    Eval(Option<bool>),
     Board,
-    Flip,
     Rules,
     Save(Option<PathBuf>),
     Resign,
@@ -47,20 +42,11 @@ impl Command {
         let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(word, rest)| (word, rest.trim()));
         let command = match &word.to_lowercase()[..] {
             "save" => return Ok(Self::Save((!rest.is_empty()).then(|| PathBuf::from(rest)))),
-            "eval" => {
-                return match &rest.to_lowercase()[..] {
-                    "" => Ok(Self::Eval(None)),
-                    "on" => Ok(Self::Eval(Some(true))),
-                    "off" => Ok(Self::Eval(Some(false))),
-                    _ => Err("expected `eval on` or `eval off`".into()),
-                };
-            }
             "help" | "h" | "?" => Self::Help,
             "moves" | "legal" => Self::Moves,
             "undo" | "u" => Self::Undo,
             "hint" => Self::Hint,
             "board" | "show" => Self::Board,
-            "flip" => Self::Flip,
             "rules" => Self::Rules,
             "resign" => Self::Resign,
             "quit" | "q" | "exit" => Self::Quit,
@@ -77,9 +63,6 @@ mod tests {
     #[test]
     fn lines() {
         assert_eq!(Command::read(" Help "), Ok(Command::Help));
-        assert_eq!(Command::read("EVAL On"), Ok(Command::Eval(Some(true))));
-        assert_eq!(Command::read("eval"), Ok(Command::Eval(None)));
-        assert!(Command::read("eval maybe").is_err());
         assert_eq!(Command::read("save"), Ok(Command::Save(None)));
         assert_eq!(Command::read("save My Game.json"), Ok(Command::Save(Some("My Game.json".into()))));
         assert_eq!(Command::read("remove (5, 4)"), Ok(Command::Move("remove (5, 4)".into())));

@@ -1,7 +1,5 @@
 //! A game at the terminal: turns, commands at the prompt, and the record of the game.
 
-mod advice;
-
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,8 +19,8 @@ use super::adviser::Adviser;
 use super::command::{Command, HELP, WORDS};
 use super::notation;
 use super::prompt::Prompt;
-use super::screen::{Screen, move_line, rows};
-use super::view::{best_line, board, coloured, numbered, soft};
+use super::screen::{Screen, move_line};
+use super::view::{best_line, coloured, in_words, numbered, soft};
 use crate::args::param_options;
 use crate::called::as_called;
 use crate::commands::show::describe;
@@ -52,12 +50,7 @@ pub(super) struct Session<'a> {
     moves: Vec<Action>,
     prompt: Prompt,
     screen: Screen,
-    /// The moves since a person last had the turn, as lines, and the number of moves before them.
-    told: Vec<String>,
-    before: usize,
     adviser: Option<Adviser>,
-    flipped: bool,
-    evaluating: bool,
     /// The side that has resigned.
     resigned: Option<Side>,
 }
@@ -80,34 +73,17 @@ impl<'a> Session<'a> {
         let rngs = [0, 1].map(|seat| stream(settings.seed, Purpose::Play, [seat, 0]));
         let prompt = if players.iter().any(Option::is_none) { Prompt::new() } else { Prompt::Plain };
         let people = players.iter().filter(|player| player.is_none()).count();
-        let screen = Screen::new(settings.quiet, people, rows(game));
+        let screen = Screen::new(settings.quiet, people);
         let (positions, moves) = (vec![start], Vec::new());
         let (adviser, resigned) = (None, None);
-        let mut session = Self {
-            game,
-            players,
-            rngs,
-            settings,
-            positions,
-            moves,
-            prompt,
-            screen,
-            told: Vec::new(),
-            before: 0,
-            adviser,
-            flipped: false,
-            evaluating: false,
-            resigned,
-        };
+        let mut session = Self { game, players, rngs, settings, positions, moves, prompt, screen, adviser, resigned };
         session.start_players();
         Ok(session)
     }
 
     /// Plays the game to its end, or until a person leaves it.
     pub(super) fn run(&mut self) -> Result<ExitCode> {
-        if !self.screen.is_in_place() {
-            self.greeting().iter().for_each(|line| self.screen.say(line));
-        }
+        self.greeting().iter().for_each(|line| self.screen.say(line));
         self.show();
         while self.game.outcome(self.state()).is_none()
             && self.settings.max_moves.is_none_or(|most| self.moves.len() < most)
@@ -118,11 +94,7 @@ impl<'a> Session<'a> {
                 continue;
             }
             match self.ask(mover)? {
-                Turn::Played(action) => {
-                    self.told.clear();
-                    self.before = self.moves.len();
-                    self.play(mover, action, None)?;
-                }
+                Turn::Played(action) => self.play(mover, action, None)?,
                 Turn::TakenBack => {}
                 Turn::Resigned => {
                     self.resigned = Some(mover);
@@ -209,20 +181,9 @@ impl<'a> Session<'a> {
         let line = move_line(self.moves.len(), mover, &name, &text, comment);
         let over = self.game.outcome(self.state()).is_some();
         let turn = over || self.people() == 0 || self.players[self.game.mover(self.state()).index()].is_none();
-        if self.people() == 0 {
-            self.before = self.moves.len() - 1;
-        }
-        if self.screen.is_in_place() {
-            self.told.push(line);
+        self.screen.say(&line);
+        if turn {
             self.show();
-        } else {
-            self.screen.say(&line);
-            if turn {
-                self.show();
-            }
-        }
-        if self.evaluating && turn && !over {
-            self.evaluate()?;
         }
         Ok(())
     }
@@ -253,16 +214,24 @@ impl<'a> Session<'a> {
         self.players.iter().filter(|player| player.is_none()).count()
     }
 
-    /// Shows the board, with what has changed since a person last had the turn marked, or since the move before.
-    fn show(&mut self) {
-        let before = self.positions.get(self.before).filter(|_| self.before < self.moves.len());
-        let drawn = board(self.game, self.state(), before, self.flipped);
-        let mut above = self.greeting();
-        if !self.told.is_empty() {
-            above.extend_from_slice(&self.told);
-            above.push(String::new());
+    fn show(&self) {
+        self.screen.board(&self.game.draw(self.state()));
+    }
+
+    /// Says what the adviser would play.
+    fn hint(&mut self) -> Result<()> {
+        if self.adviser.is_none() {
+            self.adviser = Some(Adviser::new(self.game, self.settings.seed)?);
         }
-        self.screen.board(&above, &drawn);
+        let state = self.state().clone();
+        let adviser = self.adviser.as_mut().expect("it was just made");
+        let (advice, name) = (adviser.advise(&state)?, soft(&format!("[{}]", adviser.name())));
+        let value = advice.win_draw_loss.map(|p| format!(" ({})", in_words(p))).unwrap_or_default();
+        let line: Vec<String> = self.game.line_texts(&state, &advice.line).into_iter().skip(1).take(6).collect();
+        let line = if line.is_empty() { String::new() } else { format!(", expecting {}", line.join(" ")) };
+        let action = self.game.action_text_in(&state, advice.action);
+        self.screen.say(&format!("hint: {action}{value}{line} {name}"));
+        Ok(())
     }
 
     /// Asks a person until the turn is over.
@@ -298,15 +267,7 @@ impl<'a> Session<'a> {
             Command::Moves => self.screen.say(&numbered(self.game, self.state())),
             Command::Undo => self.screen.say("you have no move to take back"),
             Command::Hint => self.hint()?,
-            Command::Eval(on) => {
-                self.evaluating = on.unwrap_or(!self.evaluating);
-                if self.evaluating { self.evaluate()? } else { self.screen.say("evaluations are off") }
-            }
             Command::Board => self.show(),
-            Command::Flip => {
-                self.flipped = !self.flipped;
-                self.show();
-            }
             Command::Rules => match section(self.game, "Rules") {
                 Some(text) => {
                     let more = format!("more: turnstone rules {}", self.game.name());
@@ -339,8 +300,6 @@ impl<'a> Session<'a> {
         let taken = self.moves.len() - ply;
         self.positions.truncate(ply + 1);
         self.moves.truncate(ply);
-        self.told.clear();
-        self.before = ply;
         self.start_players();
         self.show();
         self.screen.say(&format!("took back {taken} {}", if taken == 1 { "move" } else { "moves" }));
