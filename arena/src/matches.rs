@@ -170,7 +170,7 @@ const NO_RANDOM: &str = "a ladder needs the agent `random`, whose Elo is 0";
 
 impl MatchResult {
     /// Names of the files with the result; the games are in a journal beside them.
-    pub const FILES: [&str; 5] = ["result.json", "games.csv", "meetings.csv", "ratings.svg", "report.html"];
+    pub const FILES: [&str; 3] = ["result.json", "ratings.svg", "report.html"];
 
     /// Summary, record and rating as one JSON object.
     #[must_use]
@@ -219,13 +219,8 @@ impl MatchResult {
 
     /// Writes [`MatchResult::FILES`].
     fn save(&self, game: &dyn PlayableGame, folder: &Path) -> Result<()> {
-        let texts = [
-            report::json(&self.record, &self.summary).to_string() + "\n",
-            report::games_csv(&self.record),
-            report::meetings_csv(&self.summary),
-            self.ratings_svg(),
-            self.page(game)?,
-        ];
+        let texts =
+            [report::json(&self.record, &self.summary).to_string() + "\n", self.ratings_svg(), self.page(game)?];
         for (name, text) in Self::FILES.iter().zip(&texts) {
             let path = folder.join(name);
             atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;

@@ -2,12 +2,10 @@
 
 mod columns;
 mod text;
-mod csv;
 mod tables;
 mod games;
 mod page;
 
-pub(crate) use csv::{games_csv, meetings_csv};
 pub(crate) use page::page;
 pub(crate) use text::text;
 

@@ -85,28 +85,16 @@ pub(super) static AGENTS: &[AgentColumn] = &[
 
 /// Results of two agents that met, after their names.
 pub(super) static MEETINGS: &[MeetingColumn] = &[
-    MeetingColumn::named("first_wins", |meeting| Count(meeting.by_seat.first.wins)).text("won", 7),
-    MeetingColumn::named("first_draws", |meeting| Count(meeting.by_seat.first.draws)).text("drawn", 7),
-    MeetingColumn::named("first_losses", |meeting| Count(meeting.by_seat.first.losses)).text("lost", 7),
-    MeetingColumn::named("second_wins", |meeting| Count(meeting.by_seat.second.wins)).text("won", 7),
-    MeetingColumn::named("second_draws", |meeting| Count(meeting.by_seat.second.draws)).text("drawn", 7),
-    MeetingColumn::named("second_losses", |meeting| Count(meeting.by_seat.second.losses)).text("lost", 7),
-    MeetingColumn::named("pairs_0", |meeting| Count(meeting.estimate.pairs.counts()[0])),
-    MeetingColumn::named("pairs_1", |meeting| Count(meeting.estimate.pairs.counts()[1])),
-    MeetingColumn::named("pairs_2", |meeting| Count(meeting.estimate.pairs.counts()[2])),
-    MeetingColumn::named("pairs_3", |meeting| Count(meeting.estimate.pairs.counts()[3])),
-    MeetingColumn::named("pairs_4", |meeting| Count(meeting.estimate.pairs.counts()[4])),
-    MeetingColumn::named("score", |meeting| Share(meeting.estimate.score)),
-    MeetingColumn::named("score_low", |meeting| Share(meeting.estimate.score_interval[0])),
-    MeetingColumn::named("score_high", |meeting| Share(meeting.estimate.score_interval[1])),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.first.wins)).text("won", 7),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.first.draws)).text("drawn", 7),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.first.losses)).text("lost", 7),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.second.wins)).text("won", 7),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.second.draws)).text("drawn", 7),
+    MeetingColumn::shown(|meeting| Count(meeting.by_seat.second.losses)).text("lost", 7),
     MeetingColumn::shown(|meeting| EloWithInterval(meeting.estimate.elo, meeting.estimate.elo_interval)).page("Elo"),
-    MeetingColumn::named("elo", |meeting| Elo(meeting.estimate.elo)).text("Elo", 7),
-    MeetingColumn::named("elo_low", |meeting| Elo(meeting.estimate.elo_interval[0])),
-    MeetingColumn::named("elo_high", |meeting| Elo(meeting.estimate.elo_interval[1])),
+    MeetingColumn::shown(|meeting| Elo(meeting.estimate.elo)).text("Elo", 7),
     MeetingColumn::shown(|meeting| EloInterval(meeting.estimate.elo_interval)).text_at_left("95 % interval", 16),
-    MeetingColumn::named("los", |meeting| Share(meeting.estimate.los)).text("LOS", 6).page("likelihood of superiority"),
-    MeetingColumn::named("distinct_games", |meeting| Count(meeting.distinct_games)),
-    MeetingColumn::named("unpaired_games", |meeting| Count(meeting.unpaired_games)),
+    MeetingColumn::shown(|meeting| Share(meeting.estimate.los)).text("LOS", 6).page("likelihood of superiority"),
 ];
 
 /// Headings in text.
@@ -129,14 +117,9 @@ fn text_line<T>(columns: &[Column<T>], cell: impl Fn(&Column<T>, &str) -> String
     line.trim_end().to_owned()
 }
 
-/// Names in CSV and pandas.
+/// Names in pandas.
 pub(super) fn names<T>(columns: &[Column<T>]) -> impl Iterator<Item = &'static str> {
     columns.iter().map(|column| column.name).filter(|name| !name.is_empty())
-}
-
-/// A row of CSV; infinite Elo is `inf`.
-pub(super) fn csv_row<T>(columns: &[Column<T>], row: &T) -> impl Iterator<Item = String> {
-    columns.iter().filter(|column| !column.name.is_empty()).map(move |column| (column.value)(row).csv())
 }
 
 /// A row for pandas; infinite Elo is `null`.
@@ -188,13 +171,6 @@ impl Value {
         }
     }
 
-    fn csv(&self) -> String {
-        match *self {
-            Share(number) | Percent(number) | Elo(number) | Rating(number) => format!("{number:.6}"),
-            _ => self.text(),
-        }
-    }
-
     fn json(&self) -> serde_json::Value {
         match *self {
             Nothing => serde_json::Value::Null,
@@ -242,7 +218,6 @@ mod tests {
     fn a_row_has_a_value_for_every_name() {
         let summary = Summary::new(&record(&["x", "y"], &[]), &[None, None]);
         let agent = &summary.agents[0];
-        assert_eq!(csv_row(AGENTS, agent).count(), names(AGENTS).count());
         assert_eq!(json_row(AGENTS, agent).count(), names(AGENTS).count());
         assert_eq!(page_row(AGENTS, agent).matches("<td>").count(), page_headings(AGENTS).matches("<th>").count());
         assert_eq!(names(AGENTS).next(), Some("rank"), "pandas sorts by it");
