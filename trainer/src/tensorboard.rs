@@ -16,10 +16,7 @@ use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary;
 use turnstone_base::terminal::print_stderr;
 
-/// Number of bins of a histogram.
-const BINS: usize = 40;
-
-/// Writer of scalars, histograms and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
+/// Writer of scalars and texts over the steps of a run to an event file, for `tensorboard --logdir runs`.
 ///
 /// The first error or panic prints one warning to standard error; later events are discarded.
 pub struct EventLog {
@@ -66,15 +63,6 @@ impl EventLog {
         if value.is_finite() {
             self.summary(step, || summary::scalar(tag, value as f32));
         }
-    }
-
-    /// Writes a histogram of `values`, unless they are empty or one is not finite.
-    pub fn histogram(&mut self, tag: &str, values: &[f32], step: u64) {
-        let Some(Bins { least, most, limits, counts }) = Bins::of(values) else { return };
-        let sum = values.iter().map(|&value| f64::from(value)).sum();
-        let squares = values.iter().map(|&value| f64::from(value).powi(2)).sum();
-        let number = values.len() as f64;
-        self.summary(step, || summary::histogram_raw(tag, least, most, number, sum, squares, &limits, &counts));
     }
 
     /// Writes a text in Markdown.
@@ -195,33 +183,6 @@ fn warn(text: &str) {
     print_stderr(format_args!("warning: {text}"));
 }
 
-/// Bins of equal width from the minimum to the maximum of some numbers.
-struct Bins {
-    least: f64,
-    most: f64,
-    /// The upper end of each bin.
-    limits: Vec<f64>,
-    counts: Vec<f64>,
-}
-
-impl Bins {
-    fn of(values: &[f32]) -> Option<Self> {
-        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
-            return None;
-        }
-        let least = f64::from(values.iter().copied().fold(f32::INFINITY, f32::min));
-        let most = f64::from(values.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-        let width = ((most - least) / BINS as f64).max(f64::MIN_POSITIVE);
-        let mut counts = vec![0.0; BINS];
-        for &value in values {
-            let bin = ((f64::from(value) - least) / width) as usize;
-            counts[bin.min(BINS - 1)] += 1.0;
-        }
-        let limits = (1..=BINS).map(|bin| least + bin as f64 * width).collect();
-        Some(Self { least, most, limits, counts })
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -252,8 +213,6 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut log = EventLog::open(folder.path());
         (0..10).for_each(|step| log.scalar("loss/policy", 1.0 / f64::from(step), step as u64));
-        log.histogram("weights/stem", &[0.5, -1.0, 2.0], 10);
-        log.histogram("weights/none", &[f32::NAN], 10);
         log.text("arena/game", "B5 A3", 10);
         drop(log);
         let events = read(folder.path());
@@ -261,17 +220,11 @@ pub(crate) mod tests {
         assert!(events.iter().all(|event| event.get_wall_time() > 1.6e9));
         let values: Vec<_> =
             events[1..].iter().map(|event| (event.get_step(), &event.get_summary().value[0])).collect();
-        assert_eq!(values.len(), 9 + 2, "neither the infinite scalar nor the histogram of NaN");
+        assert_eq!(values.len(), 9 + 1, "not the infinite scalar");
         for (step, value) in &values[..9] {
             assert_eq!((value.get_tag(), value.get_simple_value()), ("loss/policy", (1.0 / *step as f64) as f32));
         }
         let (step, value) = values[9];
-        let histogram = value.get_histo();
-        assert_eq!((step, value.get_tag()), (10, "weights/stem"));
-        assert_eq!((histogram.get_min(), histogram.get_max(), histogram.get_num()), (-1.0, 2.0, 3.0));
-        assert_eq!((histogram.get_sum(), histogram.get_sum_squares()), (1.5, 5.25));
-        assert_eq!((histogram.get_bucket_limit()[BINS - 1], histogram.get_bucket().iter().sum::<f64>()), (2.0, 3.0));
-        let (step, value) = values[10];
         assert_eq!((step, value.get_tag()), (10, "arena/game/text_summary"));
         assert_eq!(value.get_metadata().get_plugin_data().get_plugin_name(), "text");
         assert_eq!(
@@ -373,15 +326,5 @@ pub(crate) mod tests {
         }
         let cases = [2, 1, 2].iter().zip([true, cfg!(unix), cfg!(target_os = "linux")]).filter(|(_, here)| *here);
         assert_eq!(lines.len(), cases.map(|(number, _)| number).sum::<usize>(), "{text}");
-    }
-
-    #[test]
-    fn bins_hold_every_number_once() {
-        let bins = Bins::of(&[0.0, 1.0, 0.0, 0.26]).expect("finite numbers");
-        assert_eq!((bins.counts[0], bins.counts[10], bins.counts[BINS - 1]), (2.0, 1.0, 1.0));
-        assert_eq!((bins.least, bins.most, bins.limits[BINS - 1]), (0.0, 1.0, 1.0));
-        let constant = Bins::of(&[3.0; 5]).expect("finite numbers");
-        assert_eq!(constant.counts.iter().sum::<f64>(), 5.0);
-        assert!(Bins::of(&[]).is_none());
     }
 }

@@ -10,12 +10,8 @@ use crate::run_folder::Standing;
 use turnstone_agents::checkpoint_info;
 use turnstone_arena::MatchResult;
 
-/// Iterations between histograms of the weights in TensorBoard.
-const HISTOGRAMS_EVERY: u64 = 10;
-
 impl Run<'_> {
-    /// Writes TensorBoard events: metrics, one game of each match, and histograms of the averaged weights every
-    /// [`HISTOGRAMS_EVERY`] iterations and after the last.
+    /// Writes TensorBoard events: metrics, and one game of each match.
     pub(super) fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
         metrics.report(&mut self.events);
         for (tag, value) in self.setup.players.self_play.scalars() {
@@ -23,11 +19,6 @@ impl Run<'_> {
         }
         for MatchResult { record, .. } in matches {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
-        }
-        if self.is_last(metrics.iteration) || metrics.iteration.is_multiple_of(HISTOGRAMS_EVERY) {
-            for tensor in self.learner.averaged().tensors() {
-                self.events.histogram(&format!("weights/{}", tensor.name), &tensor.data, metrics.step);
-            }
         }
         self.events.flush();
     }
