@@ -174,14 +174,6 @@ pub(crate) fn read_journal(bytes: &[u8]) -> Result<(TournamentHeader, Vec<GameRe
     Ok((header.context("it has no complete line")?, games))
 }
 
-/// The games in the bytes of a journal of the tournament with this header.
-///
-/// # Errors
-/// A line is damaged, or the journal belongs to another tournament.
-pub fn journal_games(bytes: &[u8], header: &TournamentHeader) -> Result<Vec<GameRecord>> {
-    Ok(read(bytes, |line| same(header, line))?.map(|read| read.games).unwrap_or_default())
-}
-
 /// Whether the folder has no files but the lock and the temporary files of interrupted writes.
 fn is_unbegun(folder: &Path) -> std::io::Result<bool> {
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));

@@ -24,7 +24,7 @@ mod report;
 mod matches;
 pub mod grading;
 
-pub use journal::{Journal, journal_games};
+pub use journal::Journal;
 pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
 pub use matches::{Match, MatchFolder, MatchResult, RatingScale};
 pub use openings::OpeningSource;

@@ -59,16 +59,6 @@ pub trait Lanes: Debug + Send {
 
     /// [`Lanes::outcome`] of every env, `[envs]`.
     fn outcomes(&self, out: &mut [Option<Outcome>]);
-
-    /// What decides how these envs continue.
-    fn record(&self) -> LanesRecord;
-
-    /// Takes over the envs and random streams of a record, and writes what the step before it left in the buffers. The
-    /// streams are drawn from anew, as often as the record says.
-    ///
-    /// # Panics
-    /// If the record has another number of envs or another game.
-    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>);
 }
 
 /// Games of a known type, side by side.
@@ -79,32 +69,6 @@ pub(crate) struct GameLanes<G: Game> {
     share: usize,
     /// One for each thread.
     parts: Vec<Part<G>>,
-    /// Seed of the random streams.
-    seed: u64,
-    /// Number of actions that every stream has drawn since it was seeded.
-    drawn: u64,
-}
-
-/// What decides how [`Lanes`] continue: [`Lanes::record`] takes it, [`Lanes::restore`] puts it into others of the same game.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LanesRecord {
-    /// Seed of the random streams.
-    pub seed: u64,
-    /// Number of actions that [`Lanes::sample`] has drawn for every env since then.
-    pub drawn: u64,
-    /// The envs.
-    pub envs: Vec<EnvRecord>,
-}
-
-/// One env of a [`LanesRecord`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct EnvRecord {
-    /// The present state.
-    pub state: AnyState,
-    /// The last state of the game that ended last since the reset.
-    pub last_final: Option<AnyState>,
-    /// Whether that game ended in the last step.
-    pub has_ended: bool,
 }
 
 impl<G: Game> GameLanes<G> {
@@ -117,14 +81,13 @@ impl<G: Game> GameLanes<G> {
         let (kind, share) = (Kind::new(game, auto_reset), envs.div_ceil(threads.max(1)));
         let starts = (0..envs).step_by(share);
         let parts: Vec<_> = starts.map(|start| Part::new(&kind, share.min(envs - start))).collect();
-        let mut lanes = Self { kind, share, parts, seed: 0, drawn: 0 };
+        let mut lanes = Self { kind, share, parts };
         lanes.seed(0);
         lanes
     }
 
     /// Restarts the random streams of all envs.
     fn seed(&mut self, seed: u64) {
-        (self.seed, self.drawn) = (seed, 0);
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
         for rng in self.parts.iter_mut().flat_map(|part| &mut part.rngs) {
             *rng = Xoshiro256PlusPlus::from_rng(&mut seeds);
@@ -195,7 +158,6 @@ impl<G: Game> Lanes for GameLanes<G> {
     fn sample(&mut self, actions: &mut Vec<Action>) {
         actions.clear();
         self.parts.iter_mut().for_each(|part| part.sample(actions));
-        self.drawn += 1;
     }
 
     fn state(&self, env: usize) -> AnyState {
@@ -217,32 +179,5 @@ impl<G: Game> Lanes for GameLanes<G> {
         for (part, out) in self.parts.iter().zip(out.chunks_mut(self.share)) {
             out.copy_from_slice(&part.outcomes);
         }
-    }
-
-    fn record(&self) -> LanesRecord {
-        let envs = self.parts.iter().flat_map(|part| {
-            (0..part.states.len()).map(move |env| EnvRecord {
-                state: AnyState::new(part.states[env]),
-                last_final: part.last_finals[env].map(AnyState::new),
-                has_ended: part.outcomes[env].is_some(),
-            })
-        });
-        LanesRecord { seed: self.seed, drawn: self.drawn, envs: envs.collect() }
-    }
-
-    fn restore(&mut self, record: &LanesRecord, out: &mut VecBuffers<'_>) {
-        assert_eq!(record.envs.len(), self.envs(), "envs of the record");
-        self.seed(record.seed);
-        for (part, records) in self.parts.iter_mut().zip(record.envs.chunks(self.share)) {
-            for (env, record) in records.iter().enumerate() {
-                let last = record.last_final.as_ref().map(|state| *state.of());
-                part.states[env] = *record.state.of();
-                part.outcomes[env] = last.filter(|_| record.has_ended).and_then(|state| self.kind.game.outcome(&state));
-                part.last_finals[env] = last;
-            }
-            part.skip(record.drawn);
-        }
-        self.drawn = record.drawn;
-        self.reset(None, &|_| false, out);
     }
 }

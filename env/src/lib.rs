@@ -42,7 +42,6 @@ mod game_list;
 pub mod games;
 mod make;
 pub mod conformance;
-pub mod text_checks;
 pub mod toy;
 
 pub use action::{Action, ActionList};
@@ -52,7 +51,7 @@ pub use error::{Error, nearest, shortened};
 pub use game::{Game, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
 pub use gym::{Env, TimeStep, VecEnv, VecStep};
-pub use lanes::{AutoReset, EnvRecord, Lanes, LanesRecord, VecBuffers};
+pub use lanes::{AutoReset, Lanes, VecBuffers};
 pub use make::{make, make_vec};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{NAMES, built_in};
-use turnstone_env::{AnyState, DynGame, Params, text_checks};
+use turnstone_env::{AnyState, DynGame, Params};
+
+use super::text_checks;
 
 fn any_game() -> impl Strategy<Value = Arc<dyn DynGame>> {
     prop::sample::select(built_in().defaults().collect::<Vec<_>>())

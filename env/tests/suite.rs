@@ -12,4 +12,5 @@ mod morris;
 mod parsers;
 mod perft;
 mod pictures;
+mod text_checks;
 mod vec_env;

@@ -82,7 +82,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(own_games::check_game, module)?)?;
     module.add_function(wrap_pyfunction!(state::restore_state, module)?)?;
     module.add_function(wrap_pyfunction!(agent::restore_agent, module)?)?;
-    module.add_function(wrap_pyfunction!(vec_env::restore_envs, module)?)?;
     module.add_function(wrap_pyfunction!(raster::rasterize, module)?)?;
     module.add_function(wrap_pyfunction!(network::load, module)?)?;
     #[cfg(feature = "program")]

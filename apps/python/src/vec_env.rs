@@ -7,7 +7,7 @@ use numpy::{Element, PyArray, PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUn
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_env::{Action, AnyState, AutoReset, EnvRecord, LanesRecord, VecBuffers};
+use turnstone_env::{Action, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
 use crate::errors::{game_error, illegal_action, value_error, within};
@@ -22,8 +22,6 @@ const MOST: i64 = 1 << 20;
 ///
 /// Both players are played by the caller: the action of an env is that of `to_play`. `reset` and `step` return the same
 /// arrays every time and write them in place, without the GIL and without a copy.
-///
-/// Copies and pickles continue as the original: games, random streams of `sample`, and what the last step returned.
 ///
 /// Args:
 ///     game: name of a game, or a `Game`.
@@ -169,13 +167,6 @@ impl VecEnv {
         self.num_envs
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let restore = py.import("turnstone")?.getattr("_restore_envs")?;
-        let inner = self.inner()?;
-        let record = EnvsRecord::new(&self.game, &inner.lanes.record(), inner.is_reset)?;
-        Ok((restore, (self.game.clone(), self.threads, self.autoreset(), record).into_pyobject(py)?))
-    }
-
     fn __repr__(&self) -> String {
         let (game, envs, threads) = (self.game.rules.name(), self.num_envs, self.threads);
         format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset='{}')", self.autoreset())
@@ -286,68 +277,4 @@ impl VecEnv {
 
 fn zeros<T: Element, D: Dimension>(py: Python<'_>, shape: impl IntoDimension<Dim = D>) -> Py<PyArray<T, D>> {
     PyArray::zeros(py, shape, false).unbind()
-}
-
-/// Most samples that are drawn anew: a quarter of an hour, after weeks of drawing.
-const MOST_DRAWN: u64 = 1 << 40;
-
-/// The games of a `VecEnv` as a pickle holds them: a tuple of numbers and texts.
-#[derive(FromPyObject, IntoPyObject)]
-pub(crate) struct EnvsRecord(
-    /// Seed of the random streams.
-    u64,
-    /// Number of samples since then.
-    u64,
-    /// Whether the caller has started the games.
-    bool,
-    /// For every env its position, the last position of the game that ended last, and whether that was in the last step.
-    Vec<(String, Option<String>, bool)>,
-);
-
-impl EnvsRecord {
-    fn new(game: &Game, record: &LanesRecord, is_reset: bool) -> PyResult<Self> {
-        let text = |state: &AnyState| game.rules.position_text(state);
-        let envs = record.envs.iter().map(|env| (text(&env.state), env.last_final.as_ref().map(text), env.has_ended));
-        let envs: Vec<_> = game.guarded(|| envs.collect())?;
-        Ok(Self(record.seed, record.drawn, is_reset, envs))
-    }
-
-    fn record(&self, game: &Game) -> PyResult<LanesRecord> {
-        let Self(seed, drawn, _, envs) = self;
-        if drawn.saturating_mul(envs.len() as u64) > MOST_DRAWN {
-            let most = MOST_DRAWN;
-            return Err(value_error(format!("the pickle has {drawn} samples of all games, more than {most} in all")));
-        }
-        let state = |text: &String| game.guarded(|| game.rules.parse_position(text))?.map_err(game_error);
-        let env = |(env, (position, last, has_ended)): (usize, &(String, Option<String>, bool))| {
-            let last_final = last.as_ref().map(state).transpose()?;
-            let is_over =
-                game.guarded(|| last_final.as_ref().is_some_and(|state| game.rules.outcome(state).is_some()))?;
-            if is_over != last_final.is_some() || (*has_ended && !is_over) {
-                return Err(value_error(format!("env {env} of the pickle: its last game has not ended")));
-            }
-            Ok(EnvRecord { state: state(position)?, last_final, has_ended: *has_ended })
-        };
-        let envs = envs.iter().enumerate().map(env).collect::<PyResult<_>>()?;
-        Ok(LanesRecord { seed: *seed, drawn: *drawn, envs })
-    }
-}
-
-/// The envs of a pickle. Everything is checked, since it may come from anywhere.
-#[pyfunction]
-#[pyo3(name = "_restore_envs")]
-pub(crate) fn restore_envs(
-    py: Python<'_>,
-    game: &Bound<'_, PyAny>,
-    threads: i64,
-    autoreset: &str,
-    record: EnvsRecord,
-) -> PyResult<VecEnv> {
-    let lanes = record.record(&Game::of(game)?)?;
-    let envs = VecEnv::new(py, game, lanes.envs.len() as i64, threads, autoreset, None)?;
-    envs.with_buffers(py, |inner, out| {
-        inner.lanes.restore(&lanes, out);
-        inner.is_reset = record.2;
-    })?;
-    Ok(envs)
 }

@@ -54,59 +54,7 @@ def test_a_copy_keeps_a_network_whose_file_is_gone(tmp_path):
         pickle.loads(data)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("autoreset", ["next_step", "same_step", "disabled"])
-@pytest.mark.parametrize("name", GAMES)
-def test_vec_envs(way, autoreset, name):
-    def step(envs):
-        ended = envs.terminated | envs.truncated
-        if autoreset == "disabled" and ended.any():
-            envs.reset(reset_mask=ended)
-        envs.step(envs.sample())
-
-    envs = turnstone.VecEnv(name, 6, threads=2, autoreset=autoreset)
-    envs.reset(seed=4)
-    for round in range(4):
-        for _ in range(60 + round):
-            step(envs)
-        other = way(envs)
-        assert repr(other) == repr(envs) and other.observations is not envs.observations
-        for _ in range(30):
-            for array in ("observations", "masks", "to_play", "rewards", "terminated", "truncated"):
-                assert np.array_equal(getattr(other, array), getattr(envs, array)), array
-            for i in range(6):
-                assert other.state(i) == envs.state(i) and other.final_state(i) == envs.final_state(i)
-                assert other.outcome(i) == envs.outcome(i)
-            step(envs)
-            step(other)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_vec_envs_before_the_first_step(way):
-    fresh = way(turnstone.VecEnv("konane", 3, size=6))
-    assert fresh.game == turnstone.Game("konane", size=6)
-    with pytest.raises(RuntimeError, match="reset"):
-        fresh.step([0, 0, 0])
-    envs = turnstone.VecEnv("konane", 200)
-    envs.reset(seed=1)
-    other = way(envs)
-    assert np.array_equal(other.sample(), envs.sample()) and other.step(other.sample())
-
-
 def test_forged_pickles_are_refused():
-    envs = turnstone.VecEnv("mu_torere", 2, max_plies=4)
-    restore, (game, threads, autoreset, record) = envs.__reduce__()
-    seed, drawn, is_reset, games = record
-    (text, last, ended), other = games
-    for forged, fault in [
-        ((seed, drawn, is_reset, []), "num_envs is 0"),
-        ((seed, 2**63, is_reset, games), "samples"),
-        ((seed, drawn, is_reset, [("x", last, ended), other]), "position"),
-        ((seed, drawn, is_reset, [(text, None, True), other]), "env 0 of the pickle: its last game has not ended"),
-        ((seed, drawn, is_reset, [other, (text, text, False)]), "env 1 of the pickle: its last game has not ended"),
-    ]:
-        with pytest.raises(ValueError, match=fault):
-            restore(game, threads, autoreset, forged)
     restore, (game, spec, seed, choices) = turnstone.Agent("mancala", "random").__reduce__()
     with pytest.raises(ValueError, match="did you mean `random`"):
         restore(game, "rando", seed, choices)
@@ -150,27 +98,6 @@ def test_gymnasium_environments(way, opponent):
     other = way(env)
     assert other.render() == env.render()
     assert played(other, 2) == played(env, 2)
-
-
-@pytest.mark.parametrize("way", [copy.deepcopy, pickled])
-@pytest.mark.parametrize("opponent", [None, "random"])
-def test_gymnasium_vector_environments(way, opponent):
-    gymnasium = pytest.importorskip("gymnasium")
-    envs = gymnasium.make_vec("turnstone/MuTorere-v1", num_envs=4, opponent=opponent, max_plies=30)
-    _, info = envs.reset(seed=2)
-
-    def steps(envs, mask, rng):
-        trace = []
-        for _ in range(50):
-            observations, rewards, *ends, info = envs.step((rng.random(mask.shape) * mask).argmax(1))
-            mask = info["action_mask"]
-            trace.append((observations.tobytes(), rewards.tobytes(), np.stack(ends).tobytes()))
-        return trace
-
-    other = way(envs)
-    assert steps(other, info["action_mask"], np.random.default_rng(1)) == steps(
-        envs, info["action_mask"], np.random.default_rng(1)
-    )
 
 
 @pytest.mark.parametrize("way", [copy.deepcopy, pickled])

@@ -9,6 +9,8 @@ mod files;
 mod pyro;
 mod sessions;
 mod cluster;
+#[path = "../../../env/tests/text_checks.rs"]
+mod text_checks;
 #[path = "../../../models/tests/common/resealed.rs"]
 mod resealed;
 pub mod mutation;

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::text_checks;
 use turnstone_agents::{AgentSpec, PlayableGame};
 use turnstone_arena::grading::{TruthPosition, TruthSet};
-use turnstone_env::text_checks;
 
 /// The built-in games with their defaults.
 fn games() -> &'static [Arc<dyn PlayableGame>] {

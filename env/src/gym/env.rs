@@ -126,25 +126,14 @@ impl Env {
         self.game.draw(&self.state)
     }
 
-    /// The board drawn as an SVG document, with the last action marked.
-    #[must_use]
-    pub fn render_svg(&self) -> String {
-        self.game.draw_svg(&self.state, self.last_action)
-    }
-
     /// Starts a new game. A seed restarts the random stream of [`Env::sample`]; without one it continues.
     pub fn reset(&mut self, seed: Option<u64>) -> TimeStep {
-        let start = self.game.start();
-        self.begin(start, seed)
-    }
-
-    /// Starts from a position in the game's notation.
-    ///
-    /// # Errors
-    /// The position is malformed or impossible.
-    pub fn reset_to(&mut self, position: &str, seed: Option<u64>) -> Result<TimeStep, Error> {
-        let state = self.game.parse_position(position)?;
-        Ok(self.begin(state, seed))
+        if let Some(seed) = seed {
+            self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        }
+        self.state = self.game.start();
+        self.last_action = None;
+        self.time_step()
     }
 
     /// Plays an action for the mover.
@@ -168,15 +157,6 @@ impl Env {
     pub fn sample(&mut self) -> Action {
         assert!(!self.legal.is_empty(), "no action to sample: the game is over");
         choose(&self.legal, &mut self.rng)
-    }
-
-    fn begin(&mut self, state: AnyState, seed: Option<u64>) -> TimeStep {
-        if let Some(seed) = seed {
-            self.rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        }
-        self.state = state;
-        self.last_action = None;
-        self.time_step()
     }
 
     fn time_step(&mut self) -> TimeStep {

@@ -78,7 +78,6 @@ impl LegalActions {
     pub(super) fn choose(&self, env: usize, rng: &mut impl Rng) -> Action {
         let set = &self.sets[env * self.words..(env + 1) * self.words];
         let count: u32 = set.iter().map(|word| word.count_ones()).sum();
-        // A choice takes one number of the stream in every state.
         let mut before = choose_index(count.max(1) as usize, rng) as u32;
         for (number, &word) in set.iter().enumerate() {
             if before < word.count_ones() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
@@ -157,15 +157,6 @@ impl<G: Game> Part<G> {
 
     pub(super) fn sample(&mut self, actions: &mut Vec<Action>) {
         actions.extend(self.rngs.iter_mut().enumerate().map(|(env, rng)| self.legal.choose(env, rng)));
-    }
-
-    /// Moves the random streams on by this many samples: a choice takes one number.
-    pub(super) fn skip(&mut self, samples: u64) {
-        for rng in &mut self.rngs {
-            for _ in 0..samples {
-                rng.next_u32();
-            }
-        }
     }
 
     /// Plays an action, ends or starts the game where that is due, and finds the legal actions.

@@ -39,7 +39,6 @@ from ._turnstone import (
     __version__,
     _register_game,
     _restore_agent,
-    _restore_envs,
     _restore_state,
     check_game,
     games,

@@ -41,12 +41,6 @@ def _restore_state(
 ) -> Any: ...
 def _game(game: str | Game | type[Game], params: dict[str, Any], keywords: list[str]) -> Game: ...
 def _restore_agent(game: Game, spec: str, seed: int, choices: int) -> Agent: ...
-def _restore_envs(
-    game: Game,
-    threads: int | None,
-    autoreset: str,
-    record: tuple[int, int, bool, list[tuple[str, str | None, bool]]],
-) -> VecEnv: ...
 def _rasterize(svg: str, scale: float = 1.0) -> npt.NDArray[np.uint8]: ...
 
 @disjoint_base
@@ -217,8 +211,6 @@ class VecEnv:
 
     Both players are played by the caller: the action of an env is that of `to_play`. `reset` and `step` return the same
     arrays every time and write them in place, without the GIL and without a copy.
-
-    Copies and pickles continue as the original: games, random streams of `sample`, and what the last step returned.
 
     Args:
         game: name of a game, or a `Game`.

@@ -2,16 +2,15 @@
 //!
 //! Each function parses any text and returns whether the parser accepts it. What is accepted must survive being used and written again.
 
-use crate::dynamic::DynGame;
-use crate::games::built_in;
-use crate::params::Params;
+use turnstone_env::games::built_in;
+use turnstone_env::{DynGame, Params};
 
 /// Checks that a position that is accepted is written as a text of the same meaning, and can be observed, drawn and
 /// played from.
 ///
 /// # Panics
 /// If one of that fails.
-pub fn position(game: &dyn DynGame, text: &str) -> bool {
+pub(crate) fn position(game: &dyn DynGame, text: &str) -> bool {
     let Ok(state) = game.parse_position(text) else { return false };
     let canonical = game.position_text(&state);
     assert_eq!(game.parse_position(&canonical).as_ref(), Ok(&state), "`{text}` became `{canonical}`");
@@ -33,7 +32,7 @@ pub fn position(game: &dyn DynGame, text: &str) -> bool {
 ///
 /// # Panics
 /// If it is not.
-pub fn action(game: &dyn DynGame, text: &str) -> bool {
+pub(crate) fn action(game: &dyn DynGame, text: &str) -> bool {
     let Ok(action) = game.parse_action(text) else { return false };
     assert!(action.index() < game.spec().actions, "`{text}`");
     assert_eq!(game.parse_action(&game.action_text(action)), Ok(action), "`{text}`");
@@ -44,7 +43,7 @@ pub fn action(game: &dyn DynGame, text: &str) -> bool {
 ///
 /// # Panics
 /// If the start fails the checks of [`position`].
-pub fn params(name: &str, text: &str) -> bool {
+pub(crate) fn params(name: &str, text: &str) -> bool {
     let mut params = Params::new();
     for (key, value) in text.split_whitespace().filter_map(|field| field.split_once('=')) {
         params.set(key, value);
