@@ -64,6 +64,7 @@ pub use evaluator::{NetworkEvaluator, most_likely, observe, shape, write_evaluat
 pub use exact_spec::{ExactSpec, Rate};
 pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
+pub use options::path_in_spec;
 pub use playable::{Effort, GameFiles, Playable};
 pub use playable_game::{PlayableGame, levels, load_network, row};
 pub use player::{Player, PlayerFault};
@@ -72,7 +73,6 @@ pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSett
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
-pub use options::path_in_spec;
 pub use threads::{Threads, most_threads};
 pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};

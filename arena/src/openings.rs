@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_base::files::read_text;
-use turnstone_base::text::entries;
 use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_base::text::entries;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};

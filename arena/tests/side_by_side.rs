@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use turnstone_agents::{Agent, PlayableGame};
-use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running, Sprt};
+use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running};
 use turnstone_env::Params;
 use turnstone_games::built_in;
 
@@ -68,17 +68,6 @@ fn the_number_of_games_at_once_changes_no_game() {
             assert!(result == one_by_one, "{format:?}, {threads} threads, {at_once} games at once");
         }
     }
-}
-
-#[test]
-fn a_sequential_test_ends_at_the_same_pair() {
-    let game = built_in().make("mu_torere", &Params::new()).expect("a game");
-    let agents = agents(&*game, &["az:pretrained,sims=20", "random"]);
-    let sprt = Sprt::new(0.0, 100.0, 0.05, 0.05).expect("a sound test");
-    let options = MatchOptions { sprt: Some(sprt), ..options(Pairings::RoundRobin, 200) };
-    let one_by_one = played(&*game, &agents, &options, 1, 1);
-    assert!(one_by_one.record.games.len() < 200, "{}", one_by_one.record.games.len());
-    assert!(played(&*game, &agents, &options, 2, 16) == one_by_one);
 }
 
 #[test]

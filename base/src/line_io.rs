@@ -80,7 +80,8 @@ mod tests {
     fn lines_of_any_content_are_read() {
         let long = "x".repeat(LONGEST_LINE + 1);
         let fits = "y".repeat(LONGEST_LINE);
-        let input = ["\u{feff}ugi\r\n\n".as_bytes(), long.as_bytes(), b"\n", fits.as_bytes(), b"\n\xff\na\0b\nlast"].concat();
+        let input =
+            ["\u{feff}ugi\r\n\n".as_bytes(), long.as_bytes(), b"\n", fits.as_bytes(), b"\n\xff\na\0b\nlast"].concat();
         for capacity in [1 << 16, 7] {
             let mut lines = Lines::new(io::BufReader::with_capacity(capacity, &*input));
             let mut next = || lines.read().expect("readable").map(|line| line.map(str::to_owned));

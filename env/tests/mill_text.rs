@@ -1,19 +1,19 @@
-//! The two mill games against text from outside: no parser panics, what is accepted can be played, what is written is
-//! read back.
+//! Positions of the two mill games that are put together from valid parts: what is accepted can be played.
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Morabaraba, Morris};
 use turnstone_env::{AnyState, DynGame, Erased};
 
+use super::text_checks;
+
 fn games() -> [Box<dyn DynGame>; 2] {
     [Box::new(Erased::new(Morris::default())), Box::new(Erased::new(Morabaraba::default()))]
 }
 
-/// Plays at random from a state, at most this many plies, and returns the state reached.
-fn play_on(game: &dyn DynGame, mut state: AnyState, plies: usize, seed: u64) -> AnyState {
+/// Plays at random from a state, at most this many plies.
+fn play_on(game: &dyn DynGame, mut state: AnyState, plies: usize, seed: u64) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..plies {
         let legal = game.legal_actions(&state);
@@ -23,51 +23,17 @@ fn play_on(game: &dyn DynGame, mut state: AnyState, plies: usize, seed: u64) -> 
         }
         game.play(&mut state, legal[rng.random_range(0..legal.len())]);
     }
-    state
 }
 
-/// If the text is accepted as a position, it must survive all that one does with positions.
+/// If the text is accepted as a position, it can be played on from.
 fn use_position(game: &dyn DynGame, text: &str, seed: u64) {
-    let Ok(state) = game.parse_position(text) else { return };
-    assert_eq!(game.parse_position(&game.position_text(&state)).as_ref(), Ok(&state), "`{text}`");
-    let mut features = vec![f32::NAN; game.spec().features()];
-    game.observe(&state, &mut features);
-    assert!(features.iter().all(|f| f.is_finite()), "`{text}`");
-    assert!(game.draw(&state).lines().all(|line| line.chars().count() <= 80), "`{text}`");
-    play_on(game, state, 30, seed);
+    if text_checks::position(game, text) {
+        play_on(game, game.parse_position(text).expect("accepted"), 30, seed);
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
-
-    #[test]
-    fn no_parser_panics(text in r"\PC*|[WBx.0-9 ,a-g-]{0,60}|x?[a-h][0-9](-[a-h][0-9])?") {
-        for game in games() {
-            use_position(&*game, &text, 0);
-            if let Ok(action) = game.parse_action(&text) {
-                prop_assert_eq!(game.action_text(action), text.as_str());
-            }
-        }
-    }
-
-    /// Reachable positions with a few letters changed: most are refused, and the rest can be played.
-    #[test]
-    fn accepted_positions_can_be_played(
-        plies in 0usize..150,
-        seed: u64,
-        edits in prop::collection::vec((any::<Index>(), r"[WBx.0-9 ,a-g-]"), 0..4),
-    ) {
-        for game in games() {
-            let state = play_on(&*game, game.start(), plies, seed);
-            let mut text = game.position_text(&state);
-            prop_assert_eq!(game.parse_position(&text), Ok(state));
-            for (index, letter) in &edits {
-                let at = index.index(text.len());
-                text.replace_range(at..=at, letter);
-            }
-            use_position(&*game, &text, seed);
-        }
-    }
 
     /// Positions put together from valid parts.
     #[test]

@@ -164,23 +164,6 @@ fn buffers_of_another_length_are_refused() {
     lanes.reset(Some(1), &|_| true, &mut row.buffers());
 }
 
-#[test]
-fn threads_do_not_change_the_games() {
-    let run = |threads: usize| {
-        let mut lanes = Erased::new(MuTorere::default()).lanes(9, threads, AutoReset::SameStep);
-        let (mut rows, mut actions, mut trace) = (Rows::new(lanes.spec(), 9), Vec::new(), Vec::new());
-        lanes.reset(Some(5), &|_| true, &mut rows.buffers());
-        for _ in 0..120 {
-            lanes.sample(&mut actions);
-            lanes.step(&actions, &mut rows.buffers()).expect("sampled actions are legal");
-            trace.push((actions.clone(), rows.clone()));
-        }
-        trace
-    };
-    let alone = run(1);
-    assert!([0, 2, 3, 4, 100].into_iter().all(|threads| run(threads) == alone));
-}
-
 /// Buffers for several envs.
 #[derive(Clone, PartialEq, Debug)]
 struct Rows {

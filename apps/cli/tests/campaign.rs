@@ -290,7 +290,10 @@ fn a_file_system_without_locks_and_synced_folders_costs_two_warnings() {
     let said = text(&output);
     assert!(output.status.success(), "{said}");
     let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
-    assert!(warnings.len() == 2 && warnings[0].contains("has no locks") && warnings[1].contains("cannot sync"), "{said}");
+    assert!(
+        warnings.len() == 2 && warnings[0].contains("has no locks") && warnings[1].contains("cannot sync"),
+        "{said}"
+    );
     assert_eq!(campaign.differences(&run), [""; 0]);
 }
 

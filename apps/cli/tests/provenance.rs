@@ -111,13 +111,6 @@ fn runs_and_checkpoints_name_the_programs_that_trained_them() {
     );
 }
 
-#[test]
-fn tournaments_name_the_program_that_played_them() {
-    let place = tempfile::tempdir().expect("a folder");
-    run(place.path(), &["arena", "mu_torere", "random", "random", "--games", "2", "--out", "match"]);
-    assert_eq!(lines(&place.path().join("match/games.jsonl"))[0]["program"], program(place.path()).as_str());
-}
-
 /// Only the last line of the provenance knows of a GPU, so that this needs none.
 #[test]
 fn a_run_that_goes_on_with_other_devices_says_so() {

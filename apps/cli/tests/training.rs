@@ -1,4 +1,4 @@
-//! Whole training runs: a smoke run that learns, faults of its files, and resuming after kill -9.
+//! Whole training runs: a smoke run that learns, and continuing with changes.
 
 mod warm_starts;
 
@@ -98,38 +98,6 @@ fn resume(run: &Path) -> Child {
 }
 
 #[test]
-fn killed_and_resumed_runs_end_like_an_uninterrupted_one() {
-    [0, 1].into_iter().for_each(kill_and_resume);
-}
-
-fn kill_and_resume(overlap: u64) {
-    let place = Place::overlapping(overlap);
-    let (whole, killed) = (place.run("whole"), place.run("killed"));
-    let (code, text) = finish(place.start(&whole));
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
-
-    let mut child = place.start(&killed);
-    while !killed.join("state.safetensors").exists() {
-        sleep(Duration::from_millis(5));
-    }
-    // Kill it at moments spread over the iterations: between iterations, while files are written, during matches.
-    for delay in [30, 70, 110, 20, 90, 150, 5, 40, 60, 10, 80, 25, 130, 15, 50, 35, 100, 45, 0, 65] {
-        sleep(Duration::from_millis(delay));
-        child.kill().expect("it can be killed");
-        child.wait().expect("it ends");
-        child = resume(&killed);
-    }
-    let (code, text) = finish(child);
-    assert_eq!(code, Some(0), "{text}");
-    for file in ["latest.safetensors", "state.safetensors", "best.safetensors"] {
-        let same = fs::read(whole.join(file)).expect("written") == fs::read(killed.join(file)).expect("written");
-        assert!(same, "{file} differs with overlap {overlap}");
-    }
-    assert_eq!(metrics(&whole), metrics(&killed));
-}
-
-#[test]
 fn threads_batches_and_the_cache_change_nothing() {
     let [apart, at_once] = [0, 1].map(other_threads);
     assert_ne!(apart, at_once, "iteration 3 has another network");
@@ -141,6 +109,7 @@ fn other_threads(overlap: u64) -> Vec<u8> {
     let (one, other) = (place.run("one"), place.run("other"));
     let (code, text) = finish(place.start(&one));
     assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
     let changes =
         ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0", "learn.threads=1"];
     let config = place.config.to_str().expect("UTF-8");
@@ -192,18 +161,13 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
 }
 
 #[test]
-fn games_played_ahead_survive_changes_and_damage_is_named() {
+fn games_played_ahead_survive_changes() {
     let place = Place::overlapping(1);
     let run = place.run("run");
     let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
     let (code, text) = finish(train(&[config, "--run", folder, "--max-minutes", "0.0001"]));
     assert_eq!(code, Some(0), "{text}");
     assert!(metrics(&run).len() == 1 && run.join("replay/000002.shard").is_file());
-    let shard = fs::read(run.join("replay/000002.shard")).expect("readable");
-    fs::write(run.join("replay/000002.shard"), &shard[..shard.len() - 1]).expect("writable");
-    let (code, text) = finish(resume(&run));
-    assert!(code == Some(1) && text.contains("000002.shard") && text.contains("restore it from a copy"), "{text}");
-    fs::write(run.join("replay/000002.shard"), shard).expect("writable");
     let (code, text) = finish(train(&["--resume", folder, "--max-minutes", "0.0001"]));
     assert!(code == Some(0) && metrics(&run).len() == 2, "{text}");
     // Without overlap from here on, the games that were played ahead are still learned from.
@@ -330,7 +294,7 @@ fn an_interrupt_ends_cleanly_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_second_start_changes_nothing_and_damage_is_named() {
+fn a_second_start_changes_nothing() {
     let place = Place::new();
     let run = place.run("run");
     assert_eq!(finish(place.start(&run)).0, Some(0));
@@ -338,23 +302,6 @@ fn a_second_start_changes_nothing_and_damage_is_named() {
     let (code, text) = finish(place.start(&run));
     assert!(code == Some(1) && text.contains("--resume") && text.contains("--overwrite"), "{text}");
     assert_eq!(fs::read(run.join("latest.safetensors")).expect("still there"), before);
-
-    let mut shards: Vec<PathBuf> =
-        fs::read_dir(run.join("replay")).expect("readable").map(|e| e.expect("readable").path()).collect();
-    shards.sort();
-    let shard = shards.last().expect("a shard");
-    let mut bytes = fs::read(shard).expect("readable");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(shard, bytes).expect("writable");
-    let (code, text) = finish(resume(&run));
-    assert!(code == Some(1) && text.contains("checksum") && text.contains(".shard"), "{text}");
-
-    let state = fs::read(run.join("state.safetensors")).expect("readable");
-    fs::write(run.join("state.safetensors"), &state[..state.len() / 2]).expect("writable");
-    let (code, text) = finish(resume(&run));
-    assert!(code == Some(1) && text.contains("state.safetensors"), "{text}");
-    assert_eq!(text.lines().count(), 2, "one line says what is done, one what is wrong: {text}");
 }
 
 #[test]

@@ -307,7 +307,8 @@ fn remove_received(cluster: &Path, reporter: &Reporter) {
 /// What to do with a trained agent: play against it, look at the run, measure it.
 fn next_steps(game: &dyn DynGame, folder: &RunFolder) -> String {
     let (run, config) = (shell_path(folder.path()), shell_path(&folder.config()));
-    let (agent, name, params) = (shell_word(&format!("az:{}", path_in_spec(folder.path()))), game.name(), param_options(game));
+    let (agent, name, params) =
+        (shell_word(&format!("az:{}", path_in_spec(folder.path()))), game.name(), param_options(game));
     format!(
         "play against it:  turnstone play {name}{params} --p2 {agent}\nlook at the run:  turnstone report {run}\n\
          measure it:       turnstone arena {config}"

@@ -1,38 +1,6 @@
-//! Faults while a run continues: full disks, removed folders, damaged state, two processes at once.
+//! Faults while a run continues: removed folders, damaged state, two processes at once.
 
 use super::*;
-
-#[cfg(unix)]
-#[test]
-fn a_full_disk_stops_the_run_where_it_stood() {
-    let place = Place::new();
-    let (whole, full) = (place.copy("whole", 6), place.copy("full", 6));
-    assert_eq!(resume(&whole).0, Some(0));
-    let state = fs::read(full.join("state.safetensors")).expect("readable");
-    let metrics = fs::read(full.join("metrics.jsonl")).expect("readable");
-    let turnstone = env!("CARGO_BIN_EXE_turnstone");
-    // Limits on the length of files in blocks of 512 bytes, so that different files fail.
-    let mut failed = Vec::new();
-    for blocks in [0, 8, 20, 40, 60, 80] {
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec '{turnstone}' train --resume '{}'", text(&full));
-        let child = Command::new("sh").args(["-c", &script]).stderr(Stdio::piped()).spawn().expect("sh runs");
-        let (code, output) = finish(child);
-        if code == Some(0) {
-            break; // every file is shorter
-        }
-        assert!(warnings(&output).len() <= 1, "only TensorBoard warns, once: {output}");
-        let line = error((code, output));
-        assert!(line.contains("File too large") && line.contains("the run remains at iteration 4"), "{line}");
-        assert!(line.contains("continue with: turnstone train --resume"), "{line}");
-        failed.push(line);
-        assert!(fs::read(full.join("state.safetensors")).expect("readable") == state);
-        assert!(fs::read(full.join("metrics.jsonl")).expect("readable") == metrics);
-    }
-    assert!(failed.len() >= 3, "{failed:#?}");
-    let (code, output) = resume(&full);
-    assert_eq!(code, Some(0), "{output}");
-    assert!(same_result(&whole, &full));
-}
 
 #[test]
 fn a_folder_that_vanishes_is_not_made_again() {
@@ -129,56 +97,6 @@ fn a_run_that_had_not_begun_begins() {
     let (code, output) = resume(&run);
     assert_eq!(code, Some(0), "{output}");
     assert!(same_result(&run, &place.run));
-}
-
-#[test]
-fn metrics_are_cut_to_whole_lines() {
-    let place = Place::new();
-    let run = place.copy("copy", 5);
-    change(&run.join("metrics.jsonl"), |bytes| bytes.extend_from_slice(b"{\"iteration\":5,\"step\":\xff"));
-    let (code, output) = resume(&run);
-    assert!(code == Some(0) && warnings(&output).is_empty(), "{output}");
-    let text = fs::read_to_string(run.join("metrics.jsonl")).expect("UTF-8");
-    let numbers: Vec<u64> = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["iteration"].as_u64().expect("one"))
-        .collect();
-    assert_eq!(numbers, [1, 2, 3, 4, 5]);
-}
-
-#[test]
-fn training_goes_on_without_tensorboard() {
-    let place = Place::new();
-    let run = place.copy("copy", 5);
-    fs::write(run.join("tensorboard"), "a file where the folder should be").expect("writable");
-    let (code, output) = resume(&run);
-    assert!(code == Some(0) && output.contains("finished"), "{output}");
-    let warnings = warnings(&output);
-    assert!(warnings.len() == 1 && warnings[0].contains("TensorBoard events are off"), "{output}");
-}
-
-#[cfg(unix)]
-#[test]
-fn training_goes_on_after_its_event_files_are_removed() {
-    let place = Place::new();
-    let (run, whole) = (place.copy("removed", 40), place.copy("whole", 40));
-    let child = train(&["--resume", text(&run)]);
-    wait_for(&run.join("replay/000006.shard"));
-    fs::remove_dir_all(run.join("tensorboard")).expect("it is there");
-    let (code, output) = finish(child);
-    assert!(code == Some(0) && output.contains("finished") && !output.contains("panicked"), "{output}");
-    let told = warnings(&output);
-    assert!(told.len() == 1 && told[0].contains("TensorBoard events are off from here on"), "{output}");
-    assert!(told[0].contains("the event file was removed") && !run.join("tensorboard").exists(), "{output}");
-    assert_eq!(resume(&whole).0, Some(0));
-    assert!(same_result(&whole, &run));
-
-    let longer = fs::read_to_string(run.join("config.toml")).expect("readable");
-    fs::write(run.join("config.toml"), longer.replace("iterations = 40", "iterations = 41")).expect("writable");
-    let (code, output) = resume(&run);
-    assert!(code == Some(0) && warnings(&output).is_empty(), "{output}");
-    let events = run.join("tensorboard").read_dir().expect("a new folder").next().expect("a new file");
-    assert!(events.expect("readable").metadata().expect("readable").len() > 500);
 }
 
 #[test]
