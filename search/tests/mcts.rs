@@ -180,18 +180,6 @@ fn policy_and_temperature() {
 }
 
 #[test]
-fn a_proven_win_is_taken_and_ends_the_search() {
-    let game = Mancala::default();
-    // B7 sows its stone into the store and ends the game 25:23; B2 lets player 2 go on.
-    let mut state = game.parse_position("1,0,0,0,0,1/23 0,0,0,0,0,1/22 1").expect("possible");
-    let search = searched(&game, state, 1000, &mut Uniform);
-    assert!(search.proven().is_some());
-    assert!(search.actions().map(|a| a.visits).sum::<u32>() < 1000, "a proven root needs no more simulations");
-    let action = search.choose(0.0, &mut rng(1));
-    play_text(&game, &mut state, &game.action_text(action)).expect("a legal action is chosen");
-}
-
-#[test]
 fn the_improved_policy_is_no_worse_than_the_priors() {
     // With exact values and equal priors the improved policy's expected value must not be below the priors' own
     // (the policy improvement theorem of Gumbel search), whatever the budget.

@@ -1,14 +1,8 @@
-//! Sweeps: one run for every combination of values, ranked by what the runs have reached; all of them in full, or by
-//! successive halving.
-//!
-//! Successive halving (Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
-//! 2016) trains all variants for a short time, continues with the best of them for longer, and so on. A variant that is
-//! better only late in its run can be lost, and learning rates that decay have not done so in the first rounds.
+//! Sweeps: one run for every combination of values, ranked by what the runs have reached.
 
 mod plan;
 mod results;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +13,7 @@ use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::Games;
 
-pub use plan::{Axis, MOST_VARIANTS, Plan, Round, Variant};
+pub use plan::{Axis, MOST_VARIANTS, Plan, Variant};
 pub use results::{Measure, VariantResult, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
@@ -87,36 +81,16 @@ impl Sweep {
     ///
     /// # Errors
     /// Those of a run; the message names the variant.
-    pub fn train(
-        &self,
-        by: Option<Measure>,
-        games: &Games,
-        reporter: &Reporter,
-        stop: &AtomicBool,
-    ) -> Result<Option<Vec<VariantResult>>> {
-        let mut remaining: Vec<usize> = (0..self.plan.variants.len()).collect();
-        let mut rounds = self.plan.rounds.iter().peekable();
-        while let Some(round) = rounds.next() {
-            for (place, &number) in remaining.iter().enumerate() {
-                let variant = &self.plan.variants[number];
-                let until = round.iterations.unwrap_or(variant.config.run.iterations);
-                reporter.line(&format!("variant {} of {}: {}", place + 1, remaining.len(), variant.name));
-                let trained = self.train_variant(number, until, games, reporter, stop);
-                if !trained.with_context(|| format!("variant {}", variant.name))? {
-                    return Ok(None);
-                }
+    pub fn train(&self, games: &Games, reporter: &Reporter, stop: &AtomicBool) -> Result<Option<Vec<VariantResult>>> {
+        let count = self.plan.variants.len();
+        for (number, variant) in self.plan.variants.iter().enumerate() {
+            reporter.line(&format!("variant {} of {count}: {}", number + 1, variant.name));
+            let trained = self.train_variant(number, games, reporter, stop);
+            if !trained.with_context(|| format!("variant {}", variant.name))? {
+                return Ok(None);
             }
-            if rounds.peek().is_none() {
-                break; // all that is left is to be reported
-            }
-            let results = remaining.iter().map(|&number| self.result(number, games)).collect::<Result<Vec<_>>>()?;
-            let mut order = best_first(&results, by)?;
-            order.truncate(round.keep);
-            remaining = order.into_iter().map(|place| remaining[place]).collect();
-            remaining.sort_unstable();
         }
-        let all = (0..self.plan.variants.len()).map(|number| self.result(number, games));
-        Ok(Some(all.collect::<Result<_>>()?))
+        (0..count).map(|number| self.result(number, games)).collect::<Result<_>>().map(Some)
     }
 
     /// Folder of a variant's run.
@@ -124,15 +98,8 @@ impl Sweep {
         self.folder.join((number + 1).to_string())
     }
 
-    /// Trains a variant up to an iteration. Returns false if it was interrupted.
-    fn train_variant(
-        &self,
-        number: usize,
-        until: u64,
-        games: &Games,
-        reporter: &Reporter,
-        stop: &AtomicBool,
-    ) -> Result<bool> {
+    /// Trains a variant. Returns false if it was interrupted.
+    fn train_variant(&self, number: usize, games: &Games, reporter: &Reporter, stop: &AtomicBool) -> Result<bool> {
         let (path, config) = (self.run_folder(number), &self.plan.variants[number].config);
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         confirm_matches(&*game, config)?;
@@ -145,13 +112,9 @@ impl Sweep {
         let players = Players::default();
         let setup = Setup { program: &self.program, game: &*game, config, folder: &folder, reporter, stop, players };
         let run = if resumed { Run::resume(setup) } else { Run::start(setup) }?;
-        if run.iteration() >= until {
-            return Ok(true);
+        if run.iteration() < config.run.iterations {
+            run.train(None)?;
         }
-        run.train_watched(None, &mut |metrics| match metrics.iteration < until {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        })?;
         Ok(!stop.load(Ordering::Relaxed))
     }
 

@@ -1,4 +1,4 @@
-//! The variants of a sweep, from keys and their values (`learn.batch=128,256`), and for how long each is trained.
+//! The variants of a sweep, from keys and their values (`learn.batch=128,256`).
 
 use std::str::FromStr;
 
@@ -70,22 +70,11 @@ pub struct Variant {
     pub config: Config,
 }
 
-/// A round of a sweep.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Round {
-    /// Iterations after which it ends; `None`: those of each variant's config.
-    pub iterations: Option<u64>,
-    /// Number of variants that take part in the next round.
-    pub keep: usize,
-}
-
 /// What a sweep trains.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// All combinations, the last key varying fastest.
     pub variants: Vec<Variant>,
-    /// At least one.
-    pub rounds: Vec<Round>,
 }
 
 impl Plan {
@@ -113,49 +102,7 @@ impl Plan {
             Ok(Variant { name, config })
         };
         let variants = variants.iter().map(variant).collect::<Result<Vec<_>, String>>()?;
-        let keep = variants.len();
-        Ok(Self { variants, rounds: vec![Round { iterations: None, keep }] })
-    }
-
-    /// The plan with successive halving: all variants are trained and evaluated for a part of the iterations, the best of
-    /// every `factor` continue for `factor` times as long, until one of `factor` at most is trained in full.
-    ///
-    /// The number of iterations becomes a multiple of that of the first round, and every run is evaluated after each
-    /// such number of iterations.
-    ///
-    /// # Errors
-    /// The factor is below 2, the variants differ in their numbers of iterations or have too few, or are evaluated by
-    /// other means.
-    pub fn halving(mut self, factor: usize) -> Result<Self, String> {
-        if factor < 2 {
-            return Err("at least two variants make one that continues".into());
-        }
-        let iterations = self.variants[0].config.run.iterations;
-        if self.variants.iter().any(|variant| variant.config.run.iterations != iterations) {
-            return Err("run.iterations cannot be varied when the number of iterations decides who continues".into());
-        }
-        let mut sizes = vec![self.variants.len()];
-        while let Some(&size) = sizes.last().filter(|&&size| size > 1) {
-            sizes.push(size.div_ceil(factor));
-        }
-        // The last variant alone has nothing to be compared with, so it is trained in full in the round before.
-        if sizes.len() > 1 {
-            sizes.pop();
-        }
-        let factor = factor as u64;
-        let parts = factor.saturating_pow(sizes.len() as u32 - 1);
-        let first = iterations / parts;
-        if first == 0 {
-            return Err(format!("{} rounds need at least {parts} iterations, not {iterations}", sizes.len()));
-        }
-        for variant in &mut self.variants {
-            variant.config.run.iterations = first * parts;
-            variant.config.arena.every = first;
-        }
-        let ends = (0..sizes.len()).map(|round| Some(first * factor.pow(round as u32)));
-        let keeps = sizes[1..].iter().copied().chain([1]);
-        self.rounds = ends.zip(keeps).map(|(iterations, keep)| Round { iterations, keep }).collect();
-        Ok(self)
+        Ok(Self { variants })
     }
 }
 
@@ -179,33 +126,9 @@ mod tests {
         assert_eq!(grid.variants[1].name, "learn.batch=64 search.c_puct=1.5");
         assert_eq!(grid.variants[5].config.learn.batch, 128);
         assert_eq!(grid.variants[5].config.search.constants.c_puct, 2.0);
-        assert_eq!(grid.rounds, [Round { iterations: None, keep: 6 }]);
         assert!(plan(&["learn.batch=64,-1"]).unwrap_err().starts_with("learn.batch=-1: "));
         let many: Vec<String> = (0..1001).map(|seed| seed.to_string()).collect();
         assert!(plan(&[&format!("seed={}", many.join(","))]).unwrap_err().contains("more than 1000"));
-    }
-
-    #[test]
-    fn halving_keeps_the_best_for_longer() {
-        let rounds = |variants: usize, factor| {
-            let seeds: Vec<String> = (0..variants).map(|seed| seed.to_string()).collect();
-            let halved = plan(&[&format!("seed={}", seeds.join(","))]).expect("valid").halving(factor)?;
-            let rounds = halved.rounds.iter().map(|round| (round.iterations.unwrap_or(0), round.keep)).collect();
-            let config = halved.variants[0].config.clone();
-            assert_eq!(halved.rounds.last().and_then(|round| round.iterations), Some(config.run.iterations));
-            assert_eq!(Some(config.arena.every), halved.rounds[0].iterations);
-            Ok::<Vec<(u64, usize)>, String>(rounds)
-        };
-        assert_eq!(rounds(9, 3).unwrap(), [(33, 3), (99, 1)]);
-        assert_eq!(rounds(10, 3).unwrap(), [(11, 4), (33, 2), (99, 1)]);
-        assert_eq!(rounds(8, 2).unwrap(), [(25, 4), (50, 2), (100, 1)]);
-        assert_eq!(rounds(2, 2).unwrap(), [(100, 1)]);
-        assert_eq!(rounds(1, 2).unwrap(), [(100, 1)]);
-        assert!(rounds(5, 1).is_err());
-        assert!(rounds(300, 2).unwrap_err().contains("need at least 256 iterations, not 100"));
-        let varied = plan(&["run.iterations=5,10"]).expect("valid");
-        assert_eq!(varied.variants[1].config.run.iterations, 10);
-        assert!(varied.halving(2).unwrap_err().contains("run.iterations"));
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::signals::stop_on_signals;
 Examples:
   turnstone sweep configs/smoke.toml --vary learn.learning_rate=1e-3,2e-3,4e-3
       three short runs
-  turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --halve 3
-      three variants, of which the best one is trained for longer")]
+  turnstone sweep configs/morris.toml --vary net.blocks=2,3,4 --by ladder
+      three networks, ranked by their Elo on the ladder")]
 pub(crate) struct Sweep {
     /// Config file that all runs share
     config: PathBuf,
@@ -29,9 +29,6 @@ pub(crate) struct Sweep {
     /// Replace a value of the config for all runs, e.g. run.iterations=60; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
-    /// Successive halving: train all for a part of the iterations, continue with the best of every N for N times as long
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
-    halve: Option<u16>,
     /// What decides which runs are best: kept, critical, ladder or score [default: the first that the runs have]
     #[arg(long, value_name = "MEASURE")]
     by: Option<Measure>,
@@ -50,14 +47,11 @@ impl Sweep {
             config.arena.engines().next().is_none(),
             "arena.opponents: a sweep starts no other programs; leave `engine:` opponents out"
         );
-        let mut plan = Plan::grid(&config, &self.vary, games).map_err(anyhow::Error::msg).context("--vary")?;
-        if let Some(factor) = self.halve {
-            plan = plan.halving(factor.into()).map_err(anyhow::Error::msg).context("--halve")?;
-        }
+        let plan = Plan::grid(&config, &self.vary, games).map_err(anyhow::Error::msg).context("--vary")?;
         let folder = self.folder();
         let runs = Runs::open(PROGRAM, &folder, plan)?;
         let (reporter, stop) = (Reporter::new(self.json), stop_on_signals()?);
-        let Some(results) = runs.train(self.by, games, &reporter, stop)? else {
+        let Some(results) = runs.train(games, &reporter, stop)? else {
             reporter.line(&format!("stopped; the same command continues in {}", folder.display()));
             return Ok(ExitCode::from(130));
         };
@@ -65,10 +59,9 @@ impl Sweep {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints the variants: those that were trained for longest first, and of these the best.
+    /// Prints the variants, the best first.
     fn print(&self, results: &[VariantResult]) -> Result<()> {
-        let mut order = best_first(results, self.by)?;
-        order.sort_by_key(|&place| std::cmp::Reverse(results[place].iteration));
+        let order = best_first(results, self.by)?;
         if self.json {
             let ranked: Vec<&VariantResult> = order.iter().map(|&place| &results[place]).collect();
             println!("{}", serde_json::json!({ "runs": ranked }));
