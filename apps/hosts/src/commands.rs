@@ -1,11 +1,6 @@
-//! The command line: one command per host, and one per game for the functions of its source.
+//! The command line: the programs of the hosts.
 
 mod handout;
-mod mu_torere;
-mod mancala;
-mod morris;
-mod konane;
-mod morabaraba;
 mod pyro;
 
 use std::ffi::OsString;
@@ -15,7 +10,7 @@ use clap::{Parser, Subcommand};
 
 use crate::output::note;
 
-/// Let Turnstone's agents play in the programs that the built-in games come from, and call those programs' functions
+/// Let Turnstone's agents play in the programs that the built-in games come from
 #[derive(Parser, Debug)]
 #[command(name = "turnstone-hosts", version, max_term_width = 100)]
 struct Hosts {
@@ -29,17 +24,9 @@ enum Command {
     Pyro(pyro::Pyro),
     /// Serve Pyro's Konane world for two players over TCP
     PyroServer(pyro::PyroServer),
-    /// Mu Torere: the notebook's own functions
-    #[command(name = "mu_torere")]
-    MuTorere(mu_torere::MuTorere),
-    /// Mancala: the assignment's own functions
-    Mancala(mancala::Mancala),
-    /// Morris: the handout's own generators, estimates and programs
-    Morris(morris::Morris),
-    /// Konane: Pyro's own move generator
-    Konane(konane::Konane),
-    /// Morabaraba: the contest's own query functions
-    Morabaraba(morabaraba::Morabaraba),
+    /// Run the handout's programs for Morris
+    #[command(subcommand)]
+    Morris(handout::Program),
 }
 
 /// Parses these arguments, the first of which is the program's name, runs the command and returns its exit code. Prints
@@ -53,11 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match &command {
         Command::Pyro(command) => command.run(),
         Command::PyroServer(command) => command.run(),
-        Command::MuTorere(command) => command.run(),
-        Command::Mancala(command) => command.run(),
-        Command::Morris(command) => command.run(),
-        Command::Konane(command) => command.run(),
-        Command::Morabaraba(command) => command.run(),
+        Command::Morris(program) => program.run(),
     };
     done.unwrap_or_else(|error| {
         note(&format!("error: {error:#}"));

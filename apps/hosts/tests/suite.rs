@@ -4,7 +4,6 @@ mod sources;
 mod morris;
 mod morabaraba;
 mod text;
-mod commands;
 #[cfg(unix)]
 mod handout;
 #[cfg(unix)]
