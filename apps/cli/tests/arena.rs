@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::calls;
+
 fn program(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
     command.arg("arena").args(args).stdin(Stdio::null());
@@ -19,9 +21,7 @@ fn arena(args: &[&str]) -> Output {
 }
 
 fn stdout(args: &[&str]) -> String {
-    let output = arena(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    calls::stdout(&[&["arena"], args].concat())
 }
 
 fn json(args: &[&str]) -> Value {

@@ -1,6 +1,6 @@
 //! Calls of the program, and what they print.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 /// The program with these arguments and no input.
 pub(crate) fn command(args: &[&str]) -> Command {
@@ -28,4 +28,15 @@ pub(crate) fn fault(args: &[&str]) -> String {
     assert!(!text.contains("panicked"), "{args:?}: {text}");
     assert!(output.status.code() == Some(2) || text.trim_end().lines().count() == 1, "{args:?}: {text}");
     text
+}
+
+/// `turnstone train`, started.
+pub(crate) fn train(args: &[&str]) -> Child {
+    command(&["train"]).args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program runs")
+}
+
+/// Exit code and stderr.
+pub(crate) fn finish(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().expect("the program ends");
+    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
 }

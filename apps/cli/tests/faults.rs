@@ -7,9 +7,11 @@ mod limits;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+
+use super::calls::{finish, train};
 
 const TINY: &str = r#"
 seed = 5
@@ -80,19 +82,8 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-fn train(args: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
-    command.arg("train").args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program runs")
-}
-
 fn resume(run: &Path) -> (Option<i32>, String) {
     finish(train(&["--resume", text(run)]))
-}
-
-/// Exit code and stderr.
-fn finish(child: Child) -> (Option<i32>, String) {
-    let output = child.wait_with_output().expect("the program ends");
-    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
 }
 
 /// The error of a run: checks for exit code 1 and one line `error: ...`, the last of the output.

@@ -4,11 +4,12 @@ mod warm_starts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::calls::{finish, train};
 use crate::metrics::metrics;
 use turnstone_models::Weights;
 use turnstone_selfplay::replay::GameId;
@@ -45,22 +46,6 @@ best_games = 4
 iterations = 12
 checkpoint_steps = 300
 "#;
-
-fn train(args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_turnstone"))
-        .arg("train")
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program runs")
-}
-
-/// Exit code and stderr.
-fn finish(child: Child) -> (Option<i32>, String) {
-    let output = child.wait_with_output().expect("the program ends");
-    (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
-}
 
 struct Place {
     folder: tempfile::TempDir,

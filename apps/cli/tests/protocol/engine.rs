@@ -74,92 +74,32 @@ fn a_reader_that_has_gone_ends_the_program() {
     }
 }
 
+const WORDS: &str = "ugi|isready|uginewgame|stop|go|position|startpos|fen|moves|query|setoption|name|value|Game|Agent|Seed|\
+    stones|p1turn|gameover|result|legal|movetime|nodes|depth|infinite|p1time|p2inc|1|20|-3|99999999999999999999|B5|A3|e5|\0|é|\t|\
+    \u{1F600}|mancala|konane|random|alphabeta:depth=3|mcts:sims=20|az:nowhere|engine::cat|human|4,4,4,4,4,4/0 4,4,4,4,4,4/0 1|\
+    121202121 1 0|info string error: x|bestmove|{\"id\":\"a\"}";
+const WHOLE: &str = "position startpos|position startpos moves B5 A3|position fen 0,0,0,0,0,0/24 1,0,0,0,0,0/23 1|go|stop|\
+    go nodes 50|go movetime 3|go depth 2|go infinite|moves B5|setoption name Game value morris|\
+    setoption name Agent value mcts:sims=10|setoption name Game value mu_torere|uginewgame|query fen|\
+    setoption name Agent value az:pretrained,sims=5|query legal|setoption name Seed value 7";
+
 /// A random line: a command, an invalid command, or noise.
-#[expect(clippy::too_many_lines, reason = "a list of forms")]
 fn line(rng: &mut impl Rng) -> Vec<u8> {
-    const WORDS: &[&str] = &[
-        "ugi",
-        "isready",
-        "uginewgame",
-        "stop",
-        "go",
-        "position",
-        "startpos",
-        "fen",
-        "moves",
-        "query",
-        "setoption",
-        "name",
-        "value",
-        "Game",
-        "Agent",
-        "Seed",
-        "stones",
-        "p1turn",
-        "gameover",
-        "result",
-        "legal",
-        "movetime",
-        "nodes",
-        "depth",
-        "infinite",
-        "p1time",
-        "p2inc",
-        "1",
-        "20",
-        "-3",
-        "99999999999999999999",
-        "B5",
-        "A3",
-        "e5",
-        "\0",
-        "é",
-        "\t",
-        "\u{1F600}",
-        "mancala",
-        "konane",
-        "random",
-        "alphabeta:depth=3",
-        "mcts:sims=20",
-        "az:nowhere",
-        "engine::cat",
-        "human",
-        "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1",
-        "121202121 1 0",
-        "info string error: x",
-        "bestmove",
-        "{\"id\":\"a\"}",
-    ];
-    const WHOLE: &[&str] = &[
-        "position startpos",
-        "position startpos moves B5 A3",
-        "position fen 0,0,0,0,0,0/24 1,0,0,0,0,0/23 1",
-        "go",
-        "stop",
-        "go nodes 50",
-        "go movetime 3",
-        "go depth 2",
-        "go infinite",
-        "moves B5",
-        "setoption name Game value morris",
-        "setoption name Agent value mcts:sims=10",
-        "setoption name Game value mu_torere",
-        "uginewgame",
-        "query fen",
-        "setoption name Agent value az:pretrained,sims=5",
-        "query legal",
-        "setoption name Seed value 7",
-    ];
     match rng.random_range(0..10) {
         0 => (0..rng.random_range(0..200)).map(|_| rng.random::<u8>()).collect(),
-        1..=4 => WHOLE[rng.random_range(0..WHOLE.len())].as_bytes().to_vec(),
+        1..=4 => one_of(rng, WHOLE).into(),
         5 => vec![b'x'; rng.random_range(0..100_000)],
         _ => {
-            let words: Vec<&str> =
-                (0..rng.random_range(1..8)).map(|_| WORDS[rng.random_range(0..WORDS.len())]).collect();
+            let words: Vec<&str> = (0..rng.random_range(1..8)).map(|_| one_of(rng, WORDS)).collect();
             words.join(" ").into_bytes()
         }
     }
+}
+
+/// One of the texts between the bars.
+fn one_of(rng: &mut impl Rng, texts: &'static str) -> &'static str {
+    let texts: Vec<&str> = texts.split('|').collect();
+    texts[rng.random_range(0..texts.len())]
 }
 
 #[test]
