@@ -114,34 +114,6 @@ fn the_file_holds_names_shapes_weights_and_metadata() {
     }
 }
 
-/// FNV-1a of all operators, names and constants: files that were exported before are written again byte for byte.
-#[test]
-fn operators_and_names_stay_the_same() {
-    const KNOWN: [[u64; 5]; 2] = [
-        [
-            0xd11f_f67a_292f_301a,
-            0x2c49_c5ba_60ea_cf55,
-            0x2c49_c5ba_60ea_cf55,
-            0x9c6d_9c6d_48f3_b533,
-            0x9c6d_9c6d_48f3_b533,
-        ],
-        [
-            0xaf96_bc81_af6b_8ecb,
-            0x7827_9543_6ea7_ebf8,
-            0xd0d8_b487_56e7_3ddb,
-            0x87a5_c0db_a484_d1b5,
-            0xb6ab_5acb_403c_d37f,
-        ],
-    ];
-    for (blocks, known) in [0, 2].into_iter().zip(KNOWN) {
-        for (config, known) in networks(blocks).iter().zip(known) {
-            let text = serde_json::to_string(&forward_pass(config, &shape(3 - blocks)).unwrap()).unwrap();
-            let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            assert_eq!(text.bytes().fold(0xcbf2_9ce4_8422_2325, add), known, "{config}");
-        }
-    }
-}
-
 /// Every operation on one row and on many, layers with the names of other things, and heads that are no layers.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 struct Odd {}

@@ -4,7 +4,6 @@ pub(crate) mod everything;
 
 use super::*;
 use crate::shape::{BoardShape, Neighbourhood};
-use crate::weights::Weights;
 
 const SHAPE: Shape = Shape::flat(5, 7);
 
@@ -84,37 +83,6 @@ fn boards_out_of_range_are_refused() {
     assert_eq!(fault(&conv(29), [255, 256]), gathered);
     assert!(conv(28).layout(&board([255, 256])).is_ok());
     assert!(lines.layout(&SHAPE).unwrap_err().to_string().contains("needs a board of points"));
-}
-
-/// FNV-1a over names and bits of all tensors.
-fn checksum(weights: &Weights) -> u64 {
-    let bytes = weights.tensors().iter().flat_map(|tensor| {
-        let numbers = tensor.data.iter().flat_map(|x| x.to_bits().to_le_bytes());
-        tensor.name.bytes().chain(numbers)
-    });
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// A change of names, order, shapes, deviations or random numbers would start every run from other weights.
-#[test]
-fn initial_weights_stay_the_same() {
-    let right = vec![Some(1), Some(2), None, Some(4), Some(5), None];
-    let left = vec![None, Some(0), Some(1), None, Some(3), Some(4)];
-    let (directions, lattice, cells) = (vec![right, left], [2, 3], (0..6).collect());
-    let board = BoardShape { point_planes: 2, points: 6, directions, lattice, cells };
-    let shape = Shape { board, ..Shape::flat(14, 9) };
-    let graph = |blocks, reach, neighbourhood| {
-        ResidualGraph { blocks, channels: 12, reach, neighbourhood, ..Default::default() }.into()
-    };
-    let expected: [(NetworkConfig, u64); 3] = [
-        (mlp(2, 40), 0x4def_3efc_fabc_7371),
-        (graph(2, 2, Neighbourhood::Lines), 0xf85c_2999_05c8_e113),
-        (graph(1, 1, Neighbourhood::Square), 0x506a_2bcb_0d03_3017),
-    ];
-    for (config, sum) in expected {
-        let layout = config.layout(&shape).unwrap();
-        assert_eq!(checksum(&Weights::random(&layout, 7)), sum, "{config}");
-    }
 }
 
 #[test]

@@ -209,6 +209,5 @@ fn event_files_hold_the_metrics_of_every_iteration() {
             .collect();
         assert!(!expected.is_empty() && scalars(&folder, tag) == expected, "{tag}: {:?}", scalars(&folder, tag));
     }
-    let tags = |tag: &str| scalars(&folder, tag).len();
-    assert_eq!((tags("arena/game_vs_random/text_summary"), tags("weights/stem.weight")), (5, 2));
+    assert_eq!(scalars(&folder, "arena/game_vs_random/text_summary").len(), 5);
 }
