@@ -2,9 +2,9 @@
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use turnstone_env::Game;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, play_text};
 use turnstone_exact::Solution;
 use turnstone_search::{
     EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, SearchOptions, Uniform,
