@@ -62,6 +62,7 @@ pub trait Playable: 'static {
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
+        options.confirm_used(Self::Game::NAME, true, false)?;
         if options.tables_only {
             return Ok(no_tables(Self::Game::NAME, host));
         }
@@ -115,6 +116,7 @@ fn solve_in_memory<K: Playable + ?Sized>(
     let (name, most) = (game.spec().name, options.most_positions);
     let enumerated = Enumeration::of(game, most);
     if let Ok(Some(all)) = enumerated {
+        options.confirm_used(name, false, false)?;
         if position.is_some() {
             return Err(SolveError::fault(format!("{name} is solved whole, so no position can be given")));
         }

@@ -29,6 +29,32 @@ pub struct SolveOptions<'a> {
 }
 
 impl SolveOptions<'_> {
+    /// Refuses an option that has no effect: `--nodes` and `--time` unless the game is `searched`, and `--endgames` unless
+    /// it has tables of `endgames`.
+    ///
+    /// # Errors
+    /// One line that names the option.
+    pub fn confirm_used(&self, game: &str, searched: bool, endgames: bool) -> Result<(), SolveError> {
+        let options = [
+            ("--nodes", self.nodes.is_some() && !searched),
+            ("--time", self.time.is_some() && !searched),
+            ("--endgames", self.endgames.is_some() && !endgames),
+        ];
+        match options.iter().find(|(_, is_idle)| *is_idle) {
+            Some((option, _)) => Err(SolveError::Fault(format!("{option} has no effect on {game}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Creates the folder of the tables, and checks that this table can be written in it.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn confirm_table(&self, path: &Path) -> Result<(), SolveError> {
+        std::fs::create_dir_all(self.tables).map_err(SolveError::file(self.tables))?;
+        confirm_writable(path).map_err(SolveError::file(path))
+    }
+
     /// Limits of a search.
     #[must_use]
     pub fn limits(&self) -> SolveLimits {

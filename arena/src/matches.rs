@@ -82,6 +82,10 @@ impl<'a> Match<'a> {
                 ensure!(matches!(options.openings(), OpeningSource::Random(_)), "a ladder has random openings");
             }
         }
+        ensure!(
+            options.clock.is_some() || options.out_of_time.is_none(),
+            "a penalty for running out of time needs a clock"
+        );
         let settings = options.settings();
         let odd_games = options.odd_games(settings.games);
         let (source, filter) = (options.openings(), options.filter()?);

@@ -70,6 +70,7 @@ impl Playable for Konane {
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
+        options.confirm_used(Self::Game::NAME, true, false)?;
         if options.tables_only {
             return Ok(no_tables(Self::Game::NAME, host));
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail};
-use clap::{Arg, ArgMatches, Args, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, FromArgMatches, Id};
 use turnstone_agents::Agent;
 use turnstone_arena::Remote;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
@@ -148,7 +148,10 @@ pub(crate) fn with_options(command: clap::Command, cluster: Option<Cluster>) -> 
         Some(cluster) if command.get_arguments().any(|option| option.get_id() == OPTION) => {
             // The options come from a type whose description would replace the command's.
             let about = command.get_about().cloned().unwrap_or_default();
-            (cluster.with_options)(command.mut_arg(OPTION, |option| option.hide(false))).about(about)
+            let own: Vec<Id> = command.get_arguments().map(|option| option.get_id().clone()).collect();
+            let command = (cluster.with_options)(command.mut_arg(OPTION, |option| option.hide(false))).about(about);
+            // Without a cluster they would have no effect.
+            command.mut_args(|option| if own.contains(option.get_id()) { option } else { option.requires(OPTION) })
         }
         _ => command,
     }

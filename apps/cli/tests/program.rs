@@ -60,6 +60,72 @@ fn games_are_listed_in_columns() {
     }
 }
 
+/// An option that would change nothing beside the others is refused before anything is done.
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().to_str().expect("UTF-8");
+    let smoke = smoke_config();
+    for (args, named) in [
+        (&["train", "--resume", run, "--run", "elsewhere"][..], "--run has no effect"),
+        (&["train", &smoke, "--allow-engines"], "--resume"),
+        (&["arena", "mu_torere", "random", "random", "--threads", "2", "--cluster", "nats://host"], "--threads"),
+        (&["arena", "mu_torere", "random", "random", "--games", "2", "--out-of-time", "lose"], "needs a clock"),
+        (&["grade", "mu_torere", "--agent", "random", "--tables", run], "--sample"),
+        (&["grade", "mu_torere", "--sample", "2", "--save", "set.txt", "--json"], "--agent"),
+        (&["review", "game.json", "--tables", run], "--exact"),
+        (&["report", "a", "b", "--no-grade"], "--no-grade"),
+        (&["doctor", "--devices", "--set", "seed=1"], "--set"),
+        (&["doctor", "--devices", "--seconds", "1"], "--seconds"),
+        (&["doctor", "--devices", "--device", "cpu"], "--device"),
+        (&["doctor", "--devices", "--allow-engines"], "--allow-engines"),
+        (&["analyse", "mancala", "--moves", "B4", "--agent", "alphabeta:depth=2", "--threads", "2"], "--threads"),
+        (&["solve", "mancala", "--tables-only", "--nodes", "5"], "--nodes"),
+        (&["solve", "mancala", "--tables-only", "--moves", "B4"], "--moves"),
+        (&["solve", "mu_torere", "--nodes", "5"], "--nodes has no effect on mu_torere"),
+        (&["solve", "morris", "--time", "5s", "--out", run], "--time has no effect on morris"),
+        (&["solve", "konane", "--endgames", "5"], "--endgames has no effect on konane"),
+        (&["solve", "morabaraba", "--nodes", "5", "--out", run], "--nodes has no effect on morabaraba"),
+    ] {
+        let line = fault(args);
+        assert!(line.contains(named), "{args:?}: {line}");
+    }
+    assert_eq!(folder.path().read_dir().expect("readable").count(), 0, "nothing was written");
+}
+
+/// Outputs that cannot be written are refused before the work, which would take far longer than this test.
+#[test]
+fn outputs_are_checked_before_the_work() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    fs::write(path("file"), "a file").expect("writable");
+    fs::write(path("game.txt"), "B4 B3\n").expect("writable");
+    let (missing, below_file) = (path("none/out"), path("file/out"));
+    let slow = "alphabeta:depth=30";
+    for out in [&missing, &below_file, &path("")] {
+        for args in [
+            &["grade", "mancala", "--sample", "1000000000", "--save", out][..],
+            &["review", &path("game.txt"), "mancala", "--agent", slow, "--html", out],
+        ] {
+            let line = fault(args);
+            assert!(line.contains(out.as_str()), "{args:?}: {line}");
+        }
+    }
+    for args in [
+        &["arena", "konane", "random", slow, "--ladder-build", &missing][..],
+        &["arena", "konane", "random", slow, "--ladder-build", &path("file")],
+        &["arena", "konane", "random", slow, "--opening-filter", slow, "--opening-bound", "1", "--out", &below_file],
+        &["arena", "konane", "random", slow, "--opening-filter", slow, "--opening-bound", "1", "--out", &path("")],
+        &["solve", "mancala", "--tables-only", "--endgames", "40", "--out", &below_file],
+        &["solve", "morris", "--out", &below_file],
+        &["solve", "morabaraba", "--endgames", "9", "--out", &below_file],
+    ] {
+        let line = fault(args);
+        assert!(line.contains(folder.path().to_str().expect("UTF-8")), "{args:?}: {line}");
+    }
+    assert_eq!(folder.path().read_dir().expect("readable").count(), 2, "nothing was left");
+}
+
 #[test]
 fn legal_answers_in_json() {
     let answer: Value =

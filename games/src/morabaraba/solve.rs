@@ -17,6 +17,7 @@ pub(super) fn solve(
     options: &SolveOptions<'_>,
     host: &dyn SolveHost,
 ) -> Result<bool, SolveError> {
+    options.confirm_used(Morabaraba::NAME, false, true)?;
     let [fewest, most] = MorabarabaEndgames::COWS;
     // A position asks for no larger endgames than its own.
     let on_board = |state: &State| Side::BOTH.iter().map(|&side| state.cows(side).count_ones() as usize).sum::<usize>();

@@ -14,6 +14,7 @@ use super::solver::{self, MorrisTable, Size};
 
 /// Builds the table and prints the value of the start. Returns whether it was finished.
 pub(super) fn solve(game: &Morris, options: &SolveOptions<'_>, host: &dyn SolveHost) -> Result<bool, SolveError> {
+    options.confirm_used(Morris::NAME, false, false)?;
     let path = options.tables.join(MorrisTable::file_name(game));
     if path.exists() {
         match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {

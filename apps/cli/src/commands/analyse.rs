@@ -5,7 +5,7 @@ mod tree;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_base::machine::cores;
@@ -44,6 +44,7 @@ impl Analyse {
         let Place { game, state, .. } = self.game.place(&self.position, &self.agent, games)?;
         let game: &dyn PlayableGame = &*game;
         let (text, json) = if let AgentSpec::Classical(_) = self.agent {
+            ensure!(self.threads.is_none(), "--threads is for networks: give `{}` the option threads=", self.agent);
             let found = classical::find(game, &state, &self.agent)?;
             (found.text(game), found.json(game))
         } else {

@@ -40,7 +40,7 @@ pub(crate) struct Arena {
     #[command(flatten)]
     options: OptionArgs,
     /// Number of threads; it does not change the result [default: one per core]
-    #[arg(long, value_parser = thread_count)]
+    #[arg(long, value_parser = thread_count, conflicts_with = "cluster")]
     threads: Option<usize>,
     /// Rate one agent on the game's ladder, on which `random` has Elo 0
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]

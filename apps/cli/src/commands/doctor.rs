@@ -31,7 +31,7 @@ pub(crate) struct Doctor {
     #[arg(required_unless_present = "devices")]
     config: Option<PathBuf>,
     /// List what networks can run on: the processor, and GPUs if the program is built for them
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long, conflicts_with_all = ["config", "set", "device", "seconds", "allow_engines"])]
     devices: bool,
     /// Replace a value of the config, e.g. learn.batch=512; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
 use turnstone_base::files::{atomic_write, read_text};
@@ -52,13 +52,13 @@ pub(crate) struct Grade {
     #[arg(long, value_name = "FILE", requires = "sample")]
     save: Option<PathBuf>,
     /// Folder with tables of exact values
-    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    #[arg(long, value_name = "FOLDER", default_value = "tables", requires = "sample")]
     tables: PathBuf,
     /// Seed of the sample and of the agents' random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
+    /// Print the grade as one JSON object
+    #[arg(long, requires = "agent")]
     json: bool,
     #[command(flatten)]
     cluster: ClusterArgs,
@@ -67,6 +67,7 @@ pub(crate) struct Grade {
 impl Grade {
     pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
         let cluster = self.cluster.named(cluster)?;
+        ensure!(cluster.is_none() || self.agent.is_some(), "--cluster is for grading: give an --agent too");
         let agents: Vec<&AgentSpec> = self.agent.iter().collect();
         let game = self.game.game_of(&agents, games)?;
         self.grade(&*game, cluster)

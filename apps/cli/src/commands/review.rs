@@ -55,7 +55,7 @@ pub(crate) struct Review {
     #[arg(long, value_name = "N", requires = "exact")]
     nodes: Option<u64>,
     /// Folder with tables of exact values
-    #[arg(long, value_name = "FOLDER", default_value = "tables")]
+    #[arg(long, value_name = "FOLDER", default_value = "tables", requires = "exact")]
     tables: PathBuf,
     /// Write the review as one HTML page as well
     #[arg(long, value_name = "FILE")]

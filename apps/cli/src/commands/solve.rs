@@ -43,7 +43,7 @@ pub(crate) struct Solve {
     #[arg(long, value_name = "FOLDER", default_value = "tables")]
     out: PathBuf,
     /// Build the tables, and solve no position with them (Mancala)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["nodes", "time", "position", "from", "moves"])]
     tables_only: bool,
     /// Number of threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
