@@ -94,6 +94,7 @@ impl<G: Game> Player for Exact<G> {
         rng: &mut Stream,
     ) -> Result<Action, PlayerFault> {
         let state = state.of();
+        self.truth.stop_by(&request.control.stop);
         let state = if self.truth.heeds_limits() { *state } else { self.game.without_counters(state) };
         let action = self.choice(&state, rng);
         request.notify(|| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState, DynGame, shortened};
+use turnstone_search::classic::Stop;
 
 use self::process::Process;
 use crate::engine_spec::{EngineSpec, words};
@@ -71,10 +72,11 @@ impl External {
         line
     }
 
-    fn ask(&mut self) -> Result<String, PlayerFault> {
+    fn ask(&mut self, stop: &Stop) -> Result<String, PlayerFault> {
         let (position, (go, patience)) = (self.position(), self.spec.go(self.clock));
         let ready = self.spec.patience;
         let process = self.process()?;
+        process.stop = stop.clone();
         process.send(position);
         // What the program still had to say of the position before is not the answer to this one.
         process.get_ready(ready)?;
@@ -111,7 +113,7 @@ impl Player for External {
             (self.start, self.state) = (state.clone(), state.clone());
             self.moves.clear();
         }
-        let text = self.ask().inspect_err(|_| self.process = None)?;
+        let text = self.ask(&request.control.stop).inspect_err(|_| self.process = None)?;
         let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
         let action = self.game.parse_action_in(state, &text).map_err(illegal)?;
         self.game.try_play(&mut state.clone(), action).map_err(illegal)?;

@@ -7,7 +7,7 @@ use turnstone_base::streams::Stream;
 use turnstone_env::{Action, Game, Side};
 use turnstone_exact::ExactValues;
 use turnstone_models::DeviceError;
-use turnstone_search::classic::Limits;
+use turnstone_search::classic::{Limits, Stop};
 use turnstone_search::{Clock, EvalBatch, Evaluation, Mcts, SearchStep};
 
 use crate::evaluator::TryEvaluator;
@@ -162,7 +162,7 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
         self.tree.root(&self.game, state, &mut || !stop.is_raised() && watch.is_early());
         let searched = match self.budget {
             Budget::Simulations(simulations) if !request.is_watched() && self.evaluators.len() == 1 => {
-                self.search_alone(simulations, rng)
+                self.search_alone(simulations, stop, rng)
             }
             _ => self.search_watched(&limits, watch, request, rng),
         };
@@ -173,13 +173,17 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
         searched.map(|()| self.end(rng))
     }
 
-    /// Runs this number of simulations.
-    fn search_alone(&mut self, simulations: u32, rng: &mut Stream) -> Result<(), DeviceError> {
+    /// Runs this number of simulations, or fewer if it is stopped.
+    fn search_alone(&mut self, simulations: u32, stop: &Stop, rng: &mut Stream) -> Result<(), DeviceError> {
         let options = self.settings.at_temperature(simulations, self.temperature);
         self.tree.search.begin(&self.game, &options, simulations, rng);
         let mut batch = EvalBatch::default();
         while self.tree.search.gather(&self.game).is_some() {
             self.answer(&mut batch)?;
+            // Not before the first answer, which the root may wait for.
+            if stop.is_raised() {
+                break;
+            }
         }
         Ok(())
     }

@@ -19,8 +19,11 @@ use std::thread;
 
 use crate::side_by_side::games_at_once;
 use rand::RngExt;
-use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault, Team};
+use turnstone_agents::search::classic::Stop;
+use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault, SearchRequest, Team};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
+
+use crate::stopping::stopped_inside_moves;
 
 /// An agent's move in one position of a truth set.
 struct Answer {
@@ -53,22 +56,24 @@ pub fn grade(
     let first_free = AtomicUsize::new(0);
     let threads = threads.max(1);
     let at_once = games_at_once(&[agent], false, set.positions.len().div_ceil(threads));
-    let work = || {
-        let mut next = || {
-            let number = first_free.fetch_add(1, Ordering::Relaxed);
-            set.positions.get(number).map(|position| Question::new(game, number, &position.text, seed)).transpose()
+    stopped_inside_moves(stop, |raised| {
+        let work = || {
+            let mut next = || {
+                let number = first_free.fetch_add(1, Ordering::Relaxed);
+                set.positions.get(number).map(|position| Question::new(game, number, &position.text, seed)).transpose()
+            };
+            let mut put = |question: Question, chosen, prediction| {
+                let answer = answer(game, &set.positions[question.number], &question.state, chosen, prediction)?;
+                answers.lock().expect("no thread panics while it holds the list").push((question.number, answer));
+                progress();
+                Ok(())
+            };
+            ask(game, agent, at_once, &mut next, &mut put, raised)
         };
-        let mut put = |question: Question, chosen, prediction| {
-            let answer = answer(game, &set.positions[question.number], &question.state, chosen, prediction)?;
-            answers.lock().expect("no thread panics while it holds the list").push((question.number, answer));
-            progress();
-            Ok(())
-        };
-        ask(game, agent, at_once, &mut next, &mut put, stop)
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     })?;
     let mut answers = answers.into_inner().expect("all threads have ended well");
     // Sorted, as floating-point sums depend on the order of their terms.
@@ -103,7 +108,7 @@ fn ask(
     at_once: usize,
     next: &mut Next<'_>,
     put: &mut Put<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<()> {
     if at_once > 1
         && let Some(mut team) = agent.team(game, at_once)?
@@ -111,12 +116,17 @@ fn ask(
         return ask_team(game, &mut team, at_once, next, put, stop);
     }
     let mut player = agent.player(game)?;
-    while !stop.load(Ordering::Relaxed)
+    while !stop.is_raised()
         && let Some(mut question) = next()?
     {
         player.new_game(&question.state, &mut question.rng);
         let prediction = player.predict(&question.state)?;
-        let chosen = player.choose(&question.state, &mut question.rng)?;
+        let mut request = SearchRequest { control: stop.clone().into(), ..SearchRequest::default() };
+        let chosen = player.search(&question.state, &mut request, &mut question.rng);
+        if stop.is_raised() {
+            break; // the move may be that of a search cut short
+        }
+        let chosen = chosen?;
         put(question, chosen, prediction)?;
     }
     Ok(())
@@ -129,11 +139,11 @@ fn ask_team(
     seats: usize,
     next: &mut Next<'_>,
     put: &mut Put<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<()> {
     let mut asked: Vec<Option<(Question, [f32; 3])>> = (0..seats).map(|_| None).collect();
     let mut done = Vec::new();
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.is_raised() {
         for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
             let Some(mut question) = next()? else { break };
             team.search.new_game(seat, &question.state);

@@ -13,6 +13,7 @@ mod schedule;
 mod remote;
 mod referee;
 mod side_by_side;
+mod stopping;
 mod journal;
 mod tournament;
 mod saved_games;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
@@ -13,7 +13,10 @@ use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::text::entries;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
+use turnstone_agents::search::classic::Stop;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+
+use super::stopping::stopped_inside_moves;
 
 /// Number of consecutive draws without a new opening after which drawing stops.
 const BARREN: usize = 1000;
@@ -66,7 +69,19 @@ pub(crate) fn openings(
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Opening>> {
-    let mut judge = filter.map(|filter| Judge::new(game, filter)).transpose()?;
+    stopped_inside_moves(stop, |stop| draw_openings(game, source, filter, count, seed, stop))
+}
+
+/// [`openings`] until `stop` is raised.
+fn draw_openings(
+    game: &dyn PlayableGame,
+    source: &OpeningSource,
+    filter: Option<&OpeningFilter>,
+    count: usize,
+    seed: u64,
+    stop: &Stop,
+) -> Result<Vec<Opening>> {
+    let mut judge = filter.map(|filter| Judge::new(game, filter, stop)).transpose()?;
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut barren = 0;
@@ -77,17 +92,18 @@ pub(crate) fn openings(
         }
         OpeningSource::Book(path) => Box::new(read_book(path, game)?.into_iter()),
     };
-    while found.len() < count && barren < BARREN && !stop.load(Ordering::Relaxed) {
+    while found.len() < count && barren < BARREN && !stop.is_raised() {
         let Some(opening) = candidates.next() else { break };
         barren += 1;
         let new = seen.insert(game.without_counters(&opening.state));
-        if new && judge.as_mut().map_or(Ok(true), |judge| judge.keeps(&opening.state))? {
+        let kept = new && judge.as_mut().map_or(Ok(true), |judge| judge.keeps(&opening.state))?;
+        if kept && !stop.is_raised() {
             found.push(opening);
             barren = 0;
         }
     }
     ensure!(
-        !found.is_empty() || stop.load(Ordering::Relaxed),
+        !found.is_empty() || stop.is_raised(),
         "{} has no opening {}{}",
         game.name(),
         source.words(),
@@ -134,11 +150,12 @@ impl OpeningFilter {
 struct Judge<'a> {
     filter: &'a OpeningFilter,
     player: Box<dyn Player>,
+    stop: &'a Stop,
 }
 
 impl<'a> Judge<'a> {
-    fn new(game: &dyn PlayableGame, filter: &'a OpeningFilter) -> Result<Self> {
-        Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)? })
+    fn new(game: &dyn PlayableGame, filter: &'a OpeningFilter, stop: &'a Stop) -> Result<Self> {
+        Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)?, stop })
     }
 
     /// Whether the reference evaluates the position as open; false if it returns no score.
@@ -146,7 +163,8 @@ impl<'a> Judge<'a> {
         let mut rng = stream(0, Purpose::Openings, [0, 1]);
         let mut score = None;
         let mut on_info = |info: &SearchInfo| score = info.score;
-        let mut request = SearchRequest { report: Some(&mut on_info), ..SearchRequest::default() };
+        let mut request =
+            SearchRequest { control: self.stop.clone().into(), report: Some(&mut on_info), ..SearchRequest::default() };
         self.player.new_game(state, &mut rng);
         self.player.search(state, &mut request, &mut rng)?;
         Ok(score.is_some_and(|score| score.score.unsigned_abs() <= self.filter.bound))
@@ -232,7 +250,8 @@ mod tests {
         let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
         let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1 };
         let found = drawn(&game, &OpeningSource::Random([2, 6]), Some(&filter), 30).expect("some");
-        let mut judge = Judge::new(&game, &filter).expect("it plays");
+        let stop = Stop::default();
+        let mut judge = Judge::new(&game, &filter, &stop).expect("it plays");
         assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&o.state).expect("it judges")));
         let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1 };
         let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no score");

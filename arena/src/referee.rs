@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_agents::{Player, PlayerFault};
+use turnstone_agents::search::classic::Stop;
+use turnstone_agents::{Player, PlayerFault, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
 use turnstone_models::DeviceError;
@@ -75,16 +76,25 @@ impl Referee<'_> {
         game.end.is_none().then(|| self.game.mover(&game.state))
     }
 
-    /// Asks the player of the side to move for an action and measures its time.
-    pub(super) fn ask(&self, game: &mut GameInProgress, player: &mut dyn Player) -> Result<Action, PlayerFault> {
+    /// Asks the player of the side to move for an action and measures its time. Once `stop` is raised, the answer is any
+    /// action, or a fault.
+    pub(super) fn ask(
+        &self,
+        game: &mut GameInProgress,
+        player: &mut dyn Player,
+        stop: &Stop,
+    ) -> Result<Action, PlayerFault> {
         let side = &mut game.sides[self.game.mover(&game.state).index()];
         if side.replaced {
             return Ok(self.random(&game.state, &mut side.rng));
         }
-        let Some(remaining) = side.remaining else { return player.choose(&game.state, &mut side.rng) };
+        let mut request = SearchRequest { control: stop.clone().into(), ..SearchRequest::default() };
+        let Some(remaining) = side.remaining else {
+            return player.search(&game.state, &mut request, &mut side.rng);
+        };
         player.clock(remaining);
         let start = Instant::now();
-        let chosen = player.choose(&game.state, &mut side.rng);
+        let chosen = player.search(&game.state, &mut request, &mut side.rng);
         let left = remaining.checked_sub(start.elapsed());
         side.remaining = Some(left.unwrap_or_default());
         // A crash after the time limit counts as a crash.

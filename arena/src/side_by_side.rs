@@ -1,6 +1,7 @@
 //! The games of one thread, played side by side, so that the searches of a network in all of them share its batches.
 
 use anyhow::Result;
+use turnstone_agents::search::classic::Stop;
 use turnstone_agents::{Agent, AgentError, AtOnce, PlayableGame, Player, PlayerFault, SearchRequest, Team};
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState};
@@ -40,6 +41,8 @@ pub(super) struct SideBySide<'a> {
     seats: Vec<Option<SeatedGame>>,
     /// Records of games that are over.
     over: Vec<(usize, GameRecord)>,
+    /// Ends moves; the games in progress are then given up.
+    stop: &'a Stop,
 }
 
 struct SeatedGame {
@@ -61,9 +64,15 @@ enum Participant {
 
 impl<'a> SideBySide<'a> {
     /// Creates `seats` seats without games.
-    pub(super) fn new(game: &'a dyn PlayableGame, agents: &'a [&'a Agent], referee: Referee<'a>, seats: usize) -> Self {
+    pub(super) fn new(
+        game: &'a dyn PlayableGame,
+        agents: &'a [&'a Agent],
+        referee: Referee<'a>,
+        seats: usize,
+        stop: &'a Stop,
+    ) -> Self {
         let participants = agents.iter().map(|_| None).collect();
-        Self { game, agents, referee, participants, seats: (0..seats).map(|_| None).collect(), over: Vec::new() }
+        Self { game, agents, referee, participants, seats: (0..seats).map(|_| None).collect(), over: Vec::new(), stop }
     }
 
     /// A seat without a game.
@@ -145,12 +154,16 @@ impl<'a> SideBySide<'a> {
                     team.begin(seat, &game.state, &mut game.sides[side.index()].rng);
                     break;
                 }
-                Some(Participant::Shared(player)) => self.referee.ask(game, &mut **player),
+                Some(Participant::Shared(player)) => self.referee.ask(game, &mut **player, self.stop),
                 Some(Participant::Players(players)) => {
-                    self.referee.ask(game, &mut **players[seat].as_mut().expect("it was made when the game began"))
+                    let player = players[seat].as_mut().expect("it was made when the game began");
+                    self.referee.ask(game, &mut **player, self.stop)
                 }
                 None => unreachable!("it was made when the game began"),
             };
+            if self.stop.is_raised() {
+                break; // the move may be that of a search cut short
+            }
             self.answer(seat, chosen)?;
         }
         Ok(())
@@ -298,7 +311,8 @@ mod tests {
             [Participant::Team(Team { search: Box::new(Lost), simulations: 1 }), Participant::Shared(Box::new(Lost))]
         {
             let referee = Referee { game: &*game, settings: &settings };
-            let mut games = SideBySide::new(&*game, &agents, referee, 2);
+            let stop = Stop::default();
+            let mut games = SideBySide::new(&*game, &agents, referee, 2, &stop);
             games.participants[1] = Some(lost);
             let mut ended = games.begin(0, 0, &plan, &opening);
             if ended.is_ok() {

@@ -19,6 +19,7 @@ use super::referee::Referee;
 use super::remote::Remote;
 use super::schedule::{PlannedGame, openings_needed, plans};
 use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
+use super::stopping::stopped_inside_moves;
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
@@ -36,8 +37,7 @@ pub struct Running<'a> {
     pub threads: usize,
     /// Called with every finished game, in any order.
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
-    /// Stops the tournament when set. A thread that plays one game at a time finishes it first, one that plays several
-    /// side by side gives them up.
+    /// Stops the tournament when set, inside moves too. Games in progress are given up.
     pub stop: &'a AtomicBool,
     /// Begins no further game when set, and finishes those in progress.
     pub enough: Option<&'a AtomicBool>,
@@ -214,32 +214,35 @@ impl<'a> Tournament<'a> {
         let threads = running.threads.clamp(1, plans.len());
         let clocks = self.header.settings.clock.is_some();
         let at_once = games_at_once(&self.agents, clocks, plans.len().div_ceil(threads)).min(running.at_once.max(1));
-        let work = || -> Result<Instant> {
-            // An error of one thread stops the others.
-            self.play_some(plans, at_once, &next, board, journal, running)
-                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
-            Ok(Instant::now())
-        };
-        let ends = thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let join = |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
+        let ends = stopped_inside_moves(running.stop, |stop| {
+            let work = || -> Result<Instant> {
+                // An error of one thread stops the others.
+                let games = SideBySide::new(self.game, &self.agents, self.referee(), at_once, stop);
+                self.play_some(plans, games, &next, board, journal, running)
+                    .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
+                Ok(Instant::now())
+            };
+            thread::scope(|scope| {
+                let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+                let join =
+                    |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
+            })
         })?;
         running.idle.inspect(|idle| idle.add_until_last(&ends));
         Ok(())
     }
 
-    /// Plays games that no other thread has taken, up to `at_once` side by side, until none is left.
+    /// Plays games that no other thread has taken in the seats of `games` until none is left.
     fn play_some(
         &self,
         plans: &[PlannedGame],
-        at_once: usize,
+        mut games: SideBySide<'_>,
         next: &AtomicUsize,
         board: &Mutex<Board>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
-        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), at_once);
         let put = |finished: Vec<(usize, GameRecord)>| -> Result<()> {
             for (number, game) in finished {
                 if let Some(journal) = journal {

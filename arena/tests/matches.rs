@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use turnstone_agents::{Agent, PlayableGame};
+use turnstone_arena::grading::{grade, known};
 use turnstone_arena::{
     Ladder, Match, MatchFolder, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running,
     TournamentFormat,
@@ -151,4 +154,58 @@ fn a_match_that_is_stopped_has_no_result() {
     assert!(stopped.expect("valid options").is_none());
     let matches = drawn(&*game, &agents, &games(4), RatingScale::Mean).expect("valid options");
     assert!(matches.play(None, &Running::new(1, &|_| {}, &stop)).expect("valid").is_none());
+}
+
+/// How long `work` goes on after its flag is set.
+fn time_to_stop(work: impl FnOnce(&AtomicBool) + Send) -> Duration {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let working = scope.spawn(|| {
+            work(&stop);
+            Instant::now()
+        });
+        thread::sleep(Duration::from_millis(300));
+        stop.store(true, Ordering::Relaxed);
+        let asked = Instant::now();
+        working.join().expect("no panic").saturating_duration_since(asked)
+    })
+}
+
+/// The searches of these moves take minutes.
+#[test]
+fn a_stop_ends_searches_inside_moves() {
+    let game = built_in().make("konane", &Params::new()).expect("a game");
+    for spec in [
+        "mcts:sims=1000000",
+        "mcts:sims=1000000,threads=2",
+        "az:pretrained,sims=1000000",
+        "alphabeta:depth=30",
+        "alphabeta:nodes=4000000000",
+        "minimax:depth=12",
+        "exact:tables,nodes=4000000000",
+    ] {
+        let agents = agents(&*game, &[spec, "random"]);
+        let matches = drawn(&*game, &agents, &games(2), RatingScale::Mean).expect("valid options");
+        let finished = AtomicUsize::new(0);
+        let count = |_: &_| {
+            finished.fetch_add(1, Ordering::Relaxed);
+        };
+        let late = time_to_stop(|stop| {
+            assert_eq!(matches.play(None, &Running::new(2, &count, stop)).expect("they play"), None, "{spec}");
+        });
+        assert!(late < Duration::from_secs(2) && finished.load(Ordering::Relaxed) == 0, "{spec}: {late:?}");
+    }
+    let slow = "alphabeta:depth=30".parse().expect("a spec");
+    let filtered = MatchOptions { opening_filter: Some(slow), opening_bound: Some(1), ..games(2) };
+    let random = agents(&*game, &["random", "random"]);
+    let late = time_to_stop(|stop| {
+        let drawn = Match::new(&*game, random.iter().collect(), &filtered, RatingScale::Mean, stop);
+        assert!(drawn.expect("valid options").is_none());
+    });
+    assert!(late < Duration::from_secs(2), "openings: {late:?}");
+    let (set, slow) = (known(&*game).expect("sound").expect("one"), &agents(&*game, &["mcts:sims=1000000"])[0]);
+    let late = time_to_stop(|stop| {
+        assert!(grade(&*game, slow, &set, 0, 2, &|| {}, stop).expect("it plays").is_none());
+    });
+    assert!(late < Duration::from_secs(2), "grading: {late:?}");
 }

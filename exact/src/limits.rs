@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use turnstone_search::Clock;
+use turnstone_search::classic::Stop;
 
 /// How long a search for an exact value may take. Limits of time make answers depend on the machine.
 #[derive(Clone, Copy, Debug)]
@@ -52,26 +53,27 @@ pub struct SearchBudget {
     clock: Clock,
     nodes: AtomicU64,
     exceeded: AtomicBool,
+    stop: Stop,
 }
 
 /// Nodes between two checks of the limits.
 const BETWEEN_CHECKS: u64 = 512;
 
 impl SearchBudget {
-    /// A new budget. Its time starts now.
+    /// A new budget, which is exceeded once the flag is raised. Its time starts now.
     #[must_use]
-    pub fn new(limits: &SolveLimits) -> Self {
+    pub fn new(limits: &SolveLimits, stop: &Stop) -> Self {
         let clock = Clock::default();
         let deadline = limits.time.map(|time| clock.now().saturating_add(time));
         let (nodes, exceeded) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { most_nodes: limits.nodes, deadline, clock, nodes, exceeded }
+        Self { most_nodes: limits.nodes, deadline, clock, nodes, exceeded, stop: stop.clone() }
     }
 
     /// Adds nodes. Returns whether the search may continue.
     pub fn add(&self, nodes: u64) -> bool {
         let all = self.nodes.fetch_add(nodes, Ordering::Relaxed) + nodes;
         let late = || self.deadline.is_some_and(|deadline| self.clock.now() >= deadline);
-        if all > self.most_nodes || late() {
+        if all > self.most_nodes || late() || self.stop.is_raised() {
             self.exceeded.store(true, Ordering::Relaxed);
         }
         !self.exceeded()

@@ -1,6 +1,7 @@
 //! The common trait of all sources of exact values.
 
 use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_search::classic::Stop;
 
 /// How long a source that searches keeps its transposition table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,10 @@ pub trait ExactValues<G: Game>: Send + Sync {
         }
         Some(best)
     }
+
+    /// Ends searches of later queries once the flag is raised: their positions are then not covered. Sources without a search
+    /// ignore it.
+    fn stop_by(&mut self, _stop: &Stop) {}
 
     /// Whether the values count the plies that a limit leaves, so that states are asked for with their counters as they
     /// stand. Otherwise they are asked for [`Game::without_counters`].

@@ -10,11 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use turnstone_base::line_io::Lines;
+use turnstone_search::classic::Stop;
 
 use crate::player::PlayerFault;
 
 /// Maximum number of lines waiting to be read, after which the program blocks.
 const LINES: usize = 1024;
+
+/// Time between two looks at the flag that stops a wait.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Time for the program to exit after `quit`.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -24,6 +28,8 @@ pub(crate) struct Process {
     child: Child,
     to: Option<Sender<String>>,
     from: Receiver<String>,
+    /// Ends waiting for an answer, which is then a fault.
+    pub(crate) stop: Stop,
 }
 
 impl Process {
@@ -58,7 +64,7 @@ impl Process {
                 }
             }
         });
-        Ok(Self { child, to: Some(to), from })
+        Ok(Self { child, to: Some(to), from, stop: Stop::default() })
     }
 
     /// Sends a line. Does not fail: if the program is gone, waiting for its answer does.
@@ -105,12 +111,16 @@ impl Process {
     ) -> Result<T, PlayerFault> {
         let deadline = Instant::now() + patience;
         loop {
-            match next(&self.from, deadline) {
+            match next(&self.from, deadline.min(Instant::now() + LOOK_EVERY)) {
                 Ok(line) => {
                     if let Some(found) = read(&line) {
                         return Ok(found);
                     }
                 }
+                Err(RecvTimeoutError::Timeout) if self.stop.is_raised() => {
+                    return Err(PlayerFault::Silent("stopped".to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(PlayerFault::Silent(format!("no `{what}` within {} s", patience.as_secs_f64())));
                 }

@@ -11,6 +11,7 @@ use super::truth_set::TruthSet;
 use super::{Answer, Question, answer, ask, summarise};
 use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
 use crate::side_by_side::games_at_once;
+use crate::stopping::stopped_inside_moves;
 
 /// [`grade`](super::grade) by other machines, with the same result.
 ///
@@ -82,7 +83,7 @@ pub fn answers_to(
         Ok(())
     };
     let at_once = games_at_once(&[agent], false, positions.len());
-    ask(game, agent, at_once, &mut next, &mut put, stop)?;
+    stopped_inside_moves(stop, |stop| ask(game, agent, at_once, &mut next, &mut put, stop))?;
     answers.sort_unstable_by_key(|(number, _)| *number);
     Ok((answers.len() == positions.len()).then_some(answers))
 }

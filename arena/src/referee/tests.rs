@@ -2,7 +2,6 @@
 
 use super::super::record::TournamentFormat;
 use super::*;
-use turnstone_agents::SearchRequest;
 use turnstone_env::Erased;
 use turnstone_env::games::MuTorere;
 
@@ -37,7 +36,7 @@ impl Player for Scripted {
 fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
     let mut game = referee.begin(plan, opening);
     while let Some(side) = referee.turn(&mut game) {
-        let chosen = referee.ask(&mut game, players[side.index()]);
+        let chosen = referee.ask(&mut game, players[side.index()], &Stop::default());
         if let Some(action) = referee.answer(&mut game, chosen).expect("no GPU") {
             players.iter_mut().for_each(|player| player.played(action));
         }

@@ -13,6 +13,8 @@ use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_models::Instructions;
 
+use crate::stopping::stopped_inside_moves;
+
 /// Positions that a thread searches at once, whose leaves are evaluated together.
 const SEATS: usize = 64;
 /// Capacity of a thread's cache of evaluations.
@@ -54,14 +56,16 @@ pub(super) fn evaluate(
         found.lock().expect("no thread panics while it holds the list")[number] = Some(result);
         progress(1);
     };
-    let work = || match tree_search(game, agent)? {
-        Some(search) => in_seats(search, &next, &put, stop),
-        None => one_by_one(game, agent, &next, &put),
-    };
-    thread::scope(|scope| {
-        let threads = threads.clamp(1, states.len().max(1));
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    stopped_inside_moves(stop, |raised| {
+        let work = || match tree_search(game, agent)? {
+            Some(search) => in_seats(search, &next, &put, stop),
+            None => one_by_one(game, agent, &next, &put, raised),
+        };
+        thread::scope(|scope| {
+            let threads = threads.clamp(1, states.len().max(1));
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     })?;
     Ok(found.into_inner().expect("all threads have ended well").into_iter().collect())
 }
@@ -133,15 +137,26 @@ fn of_analysis(analysis: &Analysis) -> Found {
     }
 }
 
-fn one_by_one(game: &dyn PlayableGame, agent: &Agent, next: &Next<'_>, put: &dyn Fn(usize, Found)) -> Result<()> {
+fn one_by_one(
+    game: &dyn PlayableGame,
+    agent: &Agent,
+    next: &Next<'_>,
+    put: &dyn Fn(usize, Found),
+    stop: &Stop,
+) -> Result<()> {
     let mut player = agent.player(game)?;
     while let Some((number, state)) = next() {
         let mut rng = stream(0, Purpose::Play, [0, 0]);
         player.new_game(state, &mut rng);
         let mut last: Option<SearchInfo> = None;
         let mut report = |info: &SearchInfo| last = Some(info.clone());
-        let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
-        let action = player.search(state, &mut request, &mut rng).with_context(|| format!("agent `{}`", agent.spec))?;
+        let mut request =
+            SearchRequest { control: stop.clone().into(), report: Some(&mut report), ..SearchRequest::default() };
+        let action = player.search(state, &mut request, &mut rng);
+        if stop.is_raised() {
+            break; // the search may be cut short
+        }
+        let action = action.with_context(|| format!("agent `{}`", agent.spec))?;
         let info = last.filter(|info| info.score.is_some());
         let info = info.with_context(|| format!("agent `{}` gives no evaluation of a position", agent.spec))?;
         let [win, _, loss] = info.score.expect("it was checked").win_draw_loss;

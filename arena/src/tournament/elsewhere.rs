@@ -13,6 +13,7 @@ use crate::record::{GameRecord, TournamentHeader};
 use crate::remote::{Remote, RemoteRound, check_portable};
 use crate::schedule::PlannedGame;
 use crate::side_by_side::{SideBySide, games_at_once};
+use crate::stopping::stopped_inside_moves;
 
 impl<'a> Tournament<'a> {
     /// The tournament of a header, to play some of its games for another machine.
@@ -46,7 +47,19 @@ impl<'a> Tournament<'a> {
         };
         ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
         let at_once = games_at_once(&self.agents, false, 2 * plans.len());
-        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), at_once);
+        stopped_inside_moves(stop, |raised| {
+            let games = SideBySide::new(self.game, &self.agents, self.referee(), at_once, raised);
+            self.play_all(plans, games, stop)
+        })
+    }
+
+    /// Plays these games in the seats of `games`.
+    fn play_all(
+        &self,
+        plans: &[PlannedGame],
+        mut games: SideBySide<'_>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<GameRecord>>> {
         let (mut records, mut next) = (vec![None; plans.len()], 0);
         loop {
             while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {

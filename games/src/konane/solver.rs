@@ -24,6 +24,7 @@ use self::table::Table;
 use turnstone_exact::limits::{Busy, NodeCounter, SearchBudget, SolveLimits, Stopped, on_threads};
 use turnstone_exact::shared_table::prefetch;
 use turnstone_exact::{ExactValues, TableLifetime};
+use turnstone_search::classic::Stop;
 
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
 ///
@@ -41,6 +42,7 @@ pub struct KonaneSolver {
     table: Table,
     busy: Busy,
     nodes: AtomicU64,
+    stop: Stop,
 }
 
 impl KonaneSolver {
@@ -50,7 +52,7 @@ impl KonaneSolver {
     /// A solver with a transposition table of about `entries` positions, 32 bytes each.
     #[must_use]
     pub fn new(entries: usize) -> Self {
-        Self { table: Table::new(entries), busy: Busy::default(), nodes: AtomicU64::new(0) }
+        Self { table: Table::new(entries), busy: Busy::default(), nodes: AtomicU64::new(0), stop: Stop::default() }
     }
 
     /// The winner of a position under best play. `None` on boards larger than [`KonaneSolver::MAX_SIZE`], or if a limit is
@@ -59,10 +61,15 @@ impl KonaneSolver {
         if game.size() > Self::MAX_SIZE {
             return None;
         }
-        let budget = SearchBudget::new(limits);
+        let budget = SearchBudget::new(limits, &self.stop);
         let wins = self.wins(game, state, &budget, limits.threads);
         self.nodes.store(budget.nodes(), Ordering::Relaxed);
         Some(if wins.ok()? { game.mover(state) } else { game.mover(state).other() })
+    }
+
+    /// Ends later queries without an answer once the flag is raised.
+    pub fn stop_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
     }
 
     /// Clears the transposition table.
@@ -228,6 +235,10 @@ impl KonaneValues {
 }
 
 impl ExactValues<Konane> for KonaneValues {
+    fn stop_by(&mut self, stop: &Stop) {
+        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
+    }
+
     fn value(&self, game: &Konane, state: &State) -> Option<i8> {
         let winner = self.ask(|solver| solver.winner(game, state, &self.limits))?;
         Some(if winner == Side::First { 1 } else { -1 })

@@ -23,6 +23,7 @@ use self::search::Search;
 use self::table::Entry;
 use turnstone_exact::limits::{SearchBudget, SolveLimits, Stopped, on_threads};
 use turnstone_exact::{ExactValues, TableLifetime};
+use turnstone_search::classic::Stop;
 
 pub use self::endgame::MancalaEndgames;
 
@@ -41,6 +42,7 @@ pub use self::endgame::MancalaEndgames;
 pub struct MancalaSolver {
     knowledge: Knowledge,
     nodes: AtomicU64,
+    stop: Stop,
 }
 
 impl MancalaSolver {
@@ -53,7 +55,7 @@ impl MancalaSolver {
     pub fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
         let fits = endgames.as_ref().is_none_or(|endgames| endgames.rules_are(game));
         assert!(fits, "the endgames must have the game's pits, captures and end");
-        Self { knowledge: Knowledge::new(game, endgames, entries), nodes: AtomicU64::new(0) }
+        Self { knowledge: Knowledge::new(game, endgames, entries), nodes: AtomicU64::new(0), stop: Stop::default() }
     }
 
     /// The final margin (store of player 1 less store of player 2) under best play from this position. `None` if a limit
@@ -81,6 +83,11 @@ impl MancalaSolver {
         best
     }
 
+    /// Ends later queries without an answer once the flag is raised.
+    pub fn stop_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+
     /// Clears the transposition table.
     pub fn forget(&mut self) {
         self.knowledge.table.clear();
@@ -102,7 +109,11 @@ struct Query<'a> {
 
 impl<'a> Query<'a> {
     fn new(solver: &'a MancalaSolver, limits: &SolveLimits) -> Self {
-        Self { knowledge: &solver.knowledge, budget: SearchBudget::new(limits), threads: limits.threads.max(1) }
+        Self {
+            knowledge: &solver.knowledge,
+            budget: SearchBudget::new(limits, &solver.stop),
+            threads: limits.threads.max(1),
+        }
     }
 
     fn margin(&self, game: &Mancala, state: &State) -> Result<i16, Stopped> {
@@ -220,6 +231,10 @@ impl MancalaValues {
 }
 
 impl ExactValues<Mancala> for MancalaValues {
+    fn stop_by(&mut self, stop: &Stop) {
+        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
+    }
+
     fn value(&self, game: &Mancala, state: &State) -> Option<i8> {
         self.ask(|solver| solver.value(game, state, &self.limits))
     }
