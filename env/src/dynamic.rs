@@ -43,6 +43,9 @@ pub trait DynGame: Debug + Send + Sync {
     /// All parameters with their default values.
     fn default_params(&self) -> Params;
 
+    /// Names of the parameters that limit the plies of a game, [`Game::PLY_LIMITS`].
+    fn ply_limits(&self) -> &'static [&'static str];
+
     /// Names and shapes of planes, number of actions, symmetries.
     fn spec(&self) -> &Spec;
 
@@ -237,6 +240,10 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
 
     fn default_params(&self) -> Params {
         self.game.remade(&Params::new()).expect("the defaults are valid").params()
+    }
+
+    fn ply_limits(&self) -> &'static [&'static str] {
+        G::PLY_LIMITS
     }
 
     fn spec(&self) -> &Spec {

@@ -15,7 +15,8 @@ mod self_player;
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
-    FinishedGame, GameSettings, Progress, Restore, SelfPlayGames, SelfPlayStats, Session, Task, outcome_shares,
+    FinishedGame, GameSettings, MOST_PLIES, Progress, Restore, SelfPlayGames, SelfPlayStats, Session, Task,
+    outcome_shares,
 };
 pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, row};

@@ -15,7 +15,7 @@ pub use session::Session;
 pub(crate) use session::sessions;
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
-pub use task::{GameSettings, Task};
+pub use task::{GameSettings, MOST_PLIES, Task};
 pub use transcript::Restore;
 pub use worker::FinishedGame;
 

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use self::measure::Ticks;
 use crate::config::Config;
+use crate::run::{ENDLESS, without_end};
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
@@ -62,10 +63,15 @@ pub fn examine(
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     checks.extend(checks::devices(config)?);
+    let endless = without_end(game).map(|why| Check::warn("game", why, ENDLESS));
+    let has_end = endless.is_none();
+    checks.extend(endless);
     if checks.iter().any(|check| check.level == Level::Fail) {
         return Ok(Some(Diagnosis { checks, ..Diagnosis::default() }));
     }
     let mut opponents = opponents(game, config, &mut checks);
+    // Matches without an end would be measured until they are stopped.
+    opponents.retain(|_| has_end);
     if !start_engines {
         opponents.retain(|(agent, _)| !matches!(agent.spec, AgentSpec::Engine(_)));
         checks.extend(config.arena.engines().map(|engine| {

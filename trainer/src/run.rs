@@ -10,7 +10,8 @@ mod evaluation;
 mod save;
 
 pub use beginning::Beginning;
-pub use setup::{Players, Setup, confirm_matches};
+pub(crate) use setup::ENDLESS;
+pub use setup::{Players, Setup, confirm_matches, without_end};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_base::text::shell_path;
 
@@ -127,6 +128,9 @@ impl<'a> Run<'a> {
     ) -> Result<Ending> {
         let first = self.standing.iteration;
         if first < self.setup.config.run.iterations {
+            if let Some(why) = without_end(self.setup.game) {
+                self.setup.reporter.warning(&format!("{why}: {ENDLESS}"));
+            }
             self.record_provenance().map_err(|error| self.ended(&error))?;
             self.setup.reporter.line(Metrics::LEGEND);
         }

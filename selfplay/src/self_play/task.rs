@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use turnstone_base::streams::Stream;
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, Game, Outcome};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -54,6 +54,10 @@ impl Task {
     }
 }
 
+/// Number of plies after which a game of self-play is a draw by truncation, for games without a limit of their own, which
+/// need not end.
+pub const MOST_PLIES: u16 = 10_000;
+
 /// What the games of a worker need, apart from the evaluator.
 pub(super) struct GameRules<G: Game> {
     pub(super) game: G,
@@ -71,6 +75,11 @@ impl<G: Game> GameRules<G> {
     /// Draws a starting position and its ply, after a random opening.
     pub(super) fn start(&self, rng: &mut Stream) -> (G::State, u16) {
         random_opening_from(&self.game, &self.openings, self.settings.self_play.opening_plies, rng)
+    }
+
+    /// The outcome of a game after `ply` plies; `None` while it is running.
+    pub(super) fn outcome(&self, state: &G::State, ply: u16) -> Option<Outcome> {
+        self.game.outcome(state).or_else(|| (ply >= MOST_PLIES).then(Outcome::truncation))
     }
 }
 
@@ -110,7 +119,8 @@ fn random_opening_from<G: Game>(game: &G, positions: &[G::State], most: u16, rng
 #[cfg(test)]
 mod tests {
     use turnstone_base::streams::{Purpose, stream};
-    use turnstone_env::games::Mancala;
+    use turnstone_env::Params;
+    use turnstone_env::games::{Mancala, MuTorere};
     use turnstone_env::toy::Toy;
 
     use super::*;
@@ -128,6 +138,15 @@ mod tests {
             counts[openings.iter().position(|opening| *opening == state).expect("one of them")] += 1;
         }
         assert!(counts.iter().all(|count| (400..600).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn games_without_an_end_are_draws() {
+        let game = MuTorere::with_params(&Params::new().with("max_plies", 0)).expect("it has no limit");
+        let settings = GameSettings::new(&SearchConfig::default(), &SelfPlayConfig::default(), 1, 1);
+        let (rules, start) = (GameRules::new(&game, &settings), game.start());
+        assert_eq!(rules.outcome(&start, MOST_PLIES - 1), None);
+        assert_eq!(rules.outcome(&start, MOST_PLIES), Some(Outcome::truncation()));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
 use turnstone_search::Evaluation;
 
-use super::task::GameRules;
+use super::task::{GameRules, MOST_PLIES};
 use super::worker::FinishedGame;
 use crate::replay::Shard;
 
@@ -50,7 +50,7 @@ pub(super) fn restore<G: Game>(
     let mut positions = Shard::new(rules.settings.iteration, spec.features());
     for (ply, &action) in (first..).zip(&moves) {
         game.legal(&state, &mut legal);
-        if legal.is_empty() {
+        if legal.is_empty() || ply >= MOST_PLIES {
             return Err(format!("it continues after its end at ply {ply}"));
         }
         if !legal.contains(action) {
@@ -64,7 +64,7 @@ pub(super) fn restore<G: Game>(
         positions.push(&features, indices.zip(policy), mover, root);
         game.play(&mut state, action);
     }
-    let outcome = game.outcome(&state).ok_or("it stops before its end")?;
+    let outcome = rules.outcome(&state, plies).ok_or("it stops before its end")?;
     if !numbers.is_empty() {
         return Err("it has bytes beyond its end".into());
     }

@@ -170,7 +170,7 @@ impl<G: Game, N: Iterator<Item = usize>> Worker<G, N> {
         self.pool.gather(&rules.game, |mut game, spare| {
             recorder.record_and_move(&mut game);
             progress.positions.fetch_add(1, Ordering::Relaxed);
-            let Some(outcome) = rules.game.outcome(game.search.state()) else {
+            let Some(outcome) = rules.outcome(game.search.state(), game.ply) else {
                 game.begin(&rules);
                 return Some(game);
             };

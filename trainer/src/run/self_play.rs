@@ -12,7 +12,7 @@ use super::setup::Setup;
 use crate::config::Config;
 use crate::metrics::StageTimes;
 use turnstone_agents::CALIBRATION_POSITIONS;
-use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, MOST_PLIES, Progress, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -86,6 +86,11 @@ fn play_beside<T>(
         bar.finish_and_clear();
         let games = games.map_err(anyhow::Error::from_boxed);
         let (Some(worked), Some(games)) = (worked?, games?) else { return Ok(None) };
+        let endless = games.ends.iter().filter(|(outcome, plies)| outcome.truncated && *plies >= MOST_PLIES).count();
+        if endless > 0 {
+            let fault = format!("{endless} games of self-play had no end in {MOST_PLIES} plies and count as draws");
+            setup.reporter.warning(&format!("{fault}: set a limit of plies, if the game has one"));
+        }
         let times = StageTimes {
             self_play,
             learn,
