@@ -175,6 +175,13 @@ impl Config {
         Ok(config)
     }
 
+    /// The configuration of a text, of which nothing is checked but that it can be read; `None` if it cannot.
+    pub(crate) fn unchecked(text: &str) -> Option<Self> {
+        let mut table = text.parse().ok()?;
+        keys::read_openings(&mut table, LONGEST_CONFIG).ok()?;
+        table.try_into().ok()
+    }
+
     fn table(&self) -> Table {
         Table::try_from(self).expect("a configuration is a table")
     }

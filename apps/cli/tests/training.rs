@@ -213,7 +213,8 @@ fn a_finished_run_goes_on_with_its_final_values() {
     let folder = longer.to_str().expect("UTF-8");
     let more = ["--resume", folder, "--set", "run.iterations=8", "--max-minutes", "0.0001"];
     let (code, text) = finish(train(&more));
-    assert!(code == Some(0) && text.contains("changed since the run was last trained"), "{text}");
+    assert!(code == Some(0) && text.contains(": run.iterations 4 -> 8, run.schedule_iterations 0 -> 4; "), "{text}");
+    assert!(text.contains("the run goes on with it at iteration 5"), "{text}");
     assert_eq!(metrics(&longer).len(), 5);
     // The run's own config has the change.
     let (code, text) = finish(resume(&longer));
@@ -253,6 +254,31 @@ fn a_run_that_continues_keeps_what_its_state_depends_on() {
         let name = key.split_once('=').map_or(key, |(name, _)| name);
         refused(key, &format!("--set: {name} cannot change when a run continues, as "));
     }
+    // The schedule of the run is over.
+    for key in ["learn.learning_rate", "search.simulations"] {
+        let change = if key.starts_with('l') { format!("{key}=1e-3") } else { format!("{key}=9") };
+        let (code, text) =
+            finish(train(&["--resume", run.to_str().expect("UTF-8"), "--set", "run.iterations=8", "--set", &change]));
+        assert!(code == Some(1) && text.contains(&format!("{key} changes nothing from iteration 5 on")), "{text}");
+        assert_eq!(fs::read(run.join("config.toml")).expect("readable"), before, "{change}");
+    }
+    // What is edited by hand is refused as what is set.
+    let text = String::from_utf8(before.clone()).expect("UTF-8");
+    for (from, to, key) in [
+        ("seed = 5", "seed = 6", "seed"),
+        ("batch = 32", "batch = 64", "learn.batch"),
+        ("samples_per_position = 8", "samples_per_position = 9", "learn.samples_per_position"),
+        ("opponents = [\"random\"]", "opponents = []", "arena.opponents"),
+        ("[run]\n", "[run]\nfrom = \"0123abcd\"\n", "run.from"),
+        ("iterations = 4", "iterations = 3", "run.iterations"),
+    ] {
+        assert!(text.contains(from), "{from}: {text}");
+        fs::write(run.join("config.toml"), text.replace(from, to)).expect("writable");
+        let (code, fault) = finish(resume(&run));
+        let named = format!("config.toml: {key} {}", if key == "run.iterations" { "is 3" } else { "cannot change" });
+        assert!(code == Some(1) && fault.contains(&named) && fault.lines().count() == 1, "{key}: {fault}");
+    }
+    fs::write(run.join("config.toml"), &before).expect("writable");
     refused("run.iterations=3", "--set: run.iterations is 3, but 4 are finished already");
     refused("learn.window=0", "learn.window is 0");
 }

@@ -34,19 +34,60 @@ impl Config {
     /// `run.schedule_iterations` becomes what it was, unless it is replaced too: the schedules remain those of the run so far.
     ///
     /// # Errors
-    /// Those of [`Config::with`], or one line that names a key that may not change, and why.
-    pub fn continued_with<T: DynGame + ?Sized>(&self, changes: &[Override], games: &Games<T>) -> Result<Self, String> {
+    /// Those of [`Config::with`] and of [`Config::confirm_continues`].
+    pub fn continued_with<T: DynGame + ?Sized>(
+        &self,
+        changes: &[Override],
+        finished: u64,
+        games: &Games<T>,
+    ) -> Result<Self, String> {
         let mut config = self.with(changes, games)?;
-        for key in differing(self, &config) {
-            if let Some(reason) = why_fixed(&key) {
-                return Err(format!("{key} cannot change when a run continues, as {reason}"));
-            }
-        }
         let names_schedule = changes.iter().any(|change| change.sets("run", "schedule_iterations"));
         if config.run.iterations != self.run.iterations && !names_schedule {
             config.run.schedule_iterations = self.run.scheduled();
         }
+        config.confirm_continues(self, finished)?;
         Ok(config)
+    }
+
+    /// Checks that a run with `finished` iterations, last trained with the config `before`, can continue with this one.
+    ///
+    /// # Errors
+    /// One line that names a key that may not change, or one whose change would have no effect, and why.
+    pub fn confirm_continues(&self, before: &Self, finished: u64) -> Result<(), String> {
+        let changed = differing(before, self);
+        for key in &changed {
+            if let Some(reason) = why_fixed(key) {
+                return Err(format!("{key} cannot change when a run continues, as {reason}"));
+            }
+        }
+        let iterations = self.run.iterations;
+        if iterations < finished {
+            return Err(format!("run.iterations is {iterations}, but {finished} are finished already"));
+        }
+        let (next, scheduled) = (finished + 1, self.run.scheduled());
+        let is_over = self.run.progress(next) >= 1.0;
+        let ended = |key: &str, last: &str| {
+            let fault = format!(
+                "{key} changes nothing from iteration {next} on, as its schedule of {scheduled} iterations is over: set \
+                 {last}, or a longer run.schedule_iterations"
+            );
+            if is_over && changed.iter().any(|changed| changed == key) { Err(fault) } else { Ok(()) }
+        };
+        ended("learn.learning_rate", "learn.final_learning_rate")?;
+        if self.search.final_simulations > 0 {
+            ended("search.simulations", "search.final_simulations")?;
+        }
+        Ok(())
+    }
+
+    /// The keys with other values than in the config `before`, as `learn.batch 16 -> 32`.
+    #[must_use]
+    pub(crate) fn changes_from(&self, before: &Self) -> Vec<String> {
+        let (old, new) = (before.by_path(), self.by_path());
+        let value = |values: &toml::Table, key: &str| values.get(key).map_or("none".to_owned(), ToString::to_string);
+        let changed = differing(before, self).into_iter();
+        changed.map(|key| format!("{key} {} -> {}", value(&old, &key), value(&new, &key))).collect()
     }
 }
 
@@ -67,7 +108,7 @@ mod tests {
 
     fn set(config: &Config, changes: &[&str]) -> Result<Config, String> {
         let changes: Vec<Override> = changes.iter().map(|text| text.parse().expect("an override")).collect();
-        config.continued_with(&changes, &built_in())
+        config.continued_with(&changes, 0, &built_in())
     }
 
     fn config() -> Config {
@@ -128,6 +169,34 @@ mod tests {
         let asked = set(&longer, &["run.iterations=200", "run.schedule_iterations=0"]).expect("valid");
         assert_eq!((asked.run.iterations, asked.run.schedule_iterations), (200, 0));
         assert_eq!(set(&config(), &["learn.threads=2"]).expect("valid").run, config().run);
+    }
+
+    /// Changes of what the next iteration does not look at are refused, rather than said to apply.
+    #[test]
+    fn values_of_a_schedule_that_is_over_are_refused() {
+        let text =
+            "[game]\nname = \"mancala\"\n[search]\nsimulations = 32\nfinal_simulations = 96\n[run]\niterations = 6";
+        let config = Config::parse(text, &built_in()).expect("valid");
+        let set = |finished, changes: &str| {
+            let changes: Vec<Override> = changes.split(' ').map(|text| text.parse().expect("an override")).collect();
+            config.continued_with(&changes, finished, &built_in())
+        };
+        for change in ["learn.learning_rate=1e-3", "search.simulations=40"] {
+            let (longer, key) = (format!("run.iterations=12 {change}"), change.split('=').next().expect("a key"));
+            let fault = set(6, &longer).expect_err("it changes nothing");
+            assert!(
+                fault.starts_with(&format!("{key} changes nothing from iteration 7 on, as its schedule of 6 ")),
+                "{fault}"
+            );
+            let stretched = format!("{longer} run.schedule_iterations=12");
+            assert_ne!(set(6, &stretched).expect("it applies").by_path().get(key), config.by_path().get(key));
+            set(5, &longer).expect("the schedule is not over");
+        }
+        set(6, "run.iterations=12 learn.final_learning_rate=1e-4").expect("it applies");
+        assert_eq!(set(6, "run.iterations=4").expect_err("too few"), "run.iterations is 4, but 6 are finished already");
+        let longer = set(6, "run.iterations=12 learn.threads=2").expect("valid");
+        let changes = ["learn.threads 0 -> 2", "run.iterations 6 -> 12", "run.schedule_iterations 0 -> 6"];
+        assert_eq!(longer.changes_from(&config), changes);
     }
 
     /// The numbers of the complaint: 1e-4 at the end of 60 iterations, and 1.05e-3 again if the schedule is stretched to 120.

@@ -39,6 +39,7 @@ impl Run<'_> {
     pub(super) fn record_provenance(&self) -> Result<()> {
         let Setup { program, folder, reporter, .. } = self.setup;
         let (devices, from) = (devices(self.setup.config), &self.setup.config.run.from);
+        let trained = folder.trained_config();
         let (last, now, damaged) = folder.record_provenance(program, self.standing.iteration, &devices, from)?;
         damaged.iter().for_each(|fault| reporter.warning(&format!("{fault}; left out")));
         let Some(last) = last else { return Ok(()) };
@@ -46,8 +47,10 @@ impl Run<'_> {
             reporter.line(&format!("the run was last trained by {}; this is {}", last.program, now.program));
         }
         if last.config != now.config {
-            let config = folder.config();
-            reporter.line(&format!("{}: changed since the run was last trained; the changes apply", config.display()));
+            let (config, next) = (folder.config(), self.standing.iteration + 1);
+            let changes = trained.map(|trained| self.setup.config.changes_from(&trained)).unwrap_or_default();
+            let changes = if changes.is_empty() { "changed".to_owned() } else { changes.join(", ") };
+            reporter.line(&format!("{}: {changes}; the run goes on with it at iteration {next}", config.display()));
         }
         if last.devices != now.devices {
             let named = |devices: &str| if devices.is_empty() { "cpu and cpu".to_owned() } else { devices.to_owned() };

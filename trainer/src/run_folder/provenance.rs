@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use turnstone_base::checksum::{crc32_text, seal_line, unseal_line};
 use turnstone_base::files::{atomic_write, read_text};
 
+use turnstone_env::{DynGame, Games};
+
 use super::RunFolder;
+use crate::config::{Config, LONGEST_CONFIG};
 
 /// Longest file that is read.
 const LONGEST_PROVENANCE: u64 = 1 << 20;
@@ -37,22 +40,25 @@ impl RunFolder {
         self.path().join("provenance.jsonl")
     }
 
-    /// Replaces the config of the run. The one before remains as `config-<CRC-32>.toml`, with the checksum under which the
-    /// run's provenance names it.
+    /// Replaces the config of the run.
     ///
     /// # Errors
-    /// A file cannot be read or written.
+    /// The file cannot be written.
     pub fn replace_config(&self, text: &str) -> Result<()> {
-        let path = self.config();
-        let before = fs::read(&path).with_context(|| path.display().to_string())?;
-        self.write(&self.path.join(format!("config-{}.toml", crc32_text(&before))), &before)?;
-        self.write(&path, text.as_bytes())
+        self.write(&self.config(), text.as_bytes())
     }
 
-    /// Path of the network that the run began with, if it was not a random one.
+    /// Path of a config that the run was trained with, by the checksum under which its provenance names it.
+    fn kept_config(&self, checksum: &str) -> PathBuf {
+        self.path.join(format!("config-{checksum}.toml"))
+    }
+
+    /// The config that the run was last trained with; `None` if it was not trained, or the folder no longer has it.
     #[must_use]
-    pub fn beginning(&self) -> PathBuf {
-        self.path.join("start.safetensors")
+    pub fn trained_config(&self) -> Option<Config> {
+        let checksum = self.read_provenance().ok()?.pop()?.config;
+        let text = read_text(&self.kept_config(&checksum), LONGEST_CONFIG).ok()?;
+        Config::unchecked(&text).filter(|_| crc32_text(text.as_bytes()) == checksum)
     }
 
     /// Writes the network that a new run begins with.
@@ -81,7 +87,8 @@ impl RunFolder {
             .collect()
     }
 
-    /// Adds a line if the program, the config or the devices differ from the last one's. Returns the last one and the line
+    /// Adds a line if the program, the config or the devices differ from the last one's, and keeps a copy of the config as
+    /// `config-<CRC-32>.toml`. Returns the last one and the line
     /// in force now, and a message for each damaged line.
     ///
     /// # Errors
@@ -97,7 +104,12 @@ impl RunFolder {
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
-        let config = crc32_text(&config);
+        let checksum = crc32_text(&config);
+        let kept = self.kept_config(&checksum);
+        if !kept.exists() {
+            self.write(&kept, &config)?;
+        }
+        let config = checksum;
         let (program, devices, from) = (program.to_owned(), devices.to_owned(), from.to_owned());
         let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

@@ -245,7 +245,7 @@ impl Train {
             _ => bail!("name the folder of the run to --resume"),
         };
         let folder = RunFolder::open_to_train(&folder)?;
-        let config = Config::read(&folder.config(), games)?;
+        let config = folder.config_to_continue(games)?;
         if let Some(path) = given {
             let given = Config { seed: config.seed, ..Config::read(path, games)? };
             if given != config {
@@ -262,12 +262,9 @@ impl Train {
 
     /// Replaces values in the config of a run that continues. Nothing is written if one may not change.
     fn change(&self, config: &Config, folder: &RunFolder, games: &Games) -> Result<Config> {
-        let changed = config.continued_with(&self.set, games).map_err(anyhow::Error::msg).context("--set")?;
+        let changed = config.continued_with(&self.set, folder.finished(), games);
+        let changed = changed.map_err(anyhow::Error::msg).context("--set")?;
         confirm_matches(&*changed.game(games).map_err(anyhow::Error::msg)?, &changed)?;
-        // A state that cannot be read is refused when the run is restored.
-        let finished = folder.load_state().map_or(0, |(_, standing)| standing.iteration);
-        let iterations = changed.run.iterations;
-        ensure!(iterations >= finished, "--set: run.iterations is {iterations}, but {finished} are finished already");
         if changed != *config {
             let text = toml::to_string(&changed)?;
             confirm_reads_back(&text, &changed, games)?;

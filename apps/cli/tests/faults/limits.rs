@@ -137,6 +137,8 @@ fn engines_in_a_config_are_not_started_unasked() {
     let config = run.join("config.toml");
     let changed = fs::read_to_string(&config).expect("readable").replace("\"random\"", &format!("\"{engine}\""));
     fs::write(&config, changed).expect("writable");
+    // Where the folder tells what trained the run, other opponents are refused anyway.
+    fs::remove_file(run.join("provenance.jsonl")).expect("it was there");
     let line = error(resume(&run));
     assert!(line.contains("arena.opponents: `engine:") && line.contains("--allow-engines"), "{line}");
     assert!(!started.exists());

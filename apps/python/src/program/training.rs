@@ -141,7 +141,7 @@ impl Task {
 
     fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
         let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(program_error)?;
-        let config = Config::read(&folder.config(), games).map_err(value_error)?;
+        let config = folder.config_to_continue(games).map_err(program_error)?;
         if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
             let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
             return Err(value_error(text));
