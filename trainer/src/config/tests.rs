@@ -3,7 +3,11 @@
 use super::*;
 
 fn parse(text: &str) -> Result<Config, String> {
-    Config::parse(text, &turnstone_env::games::built_in())
+    Config::parse(text, &games())
+}
+
+fn games() -> Games<dyn DynGame> {
+    turnstone_env::games::built_in()
 }
 
 fn fault(text: &str) -> String {
@@ -212,4 +216,89 @@ fn openings_are_read_from_a_file_once() {
     assert!(over.contains("the game is over"), "{over}");
     let many = format!("[{}]", vec![format!("{position:?}"); 3000].join(","));
     assert!(fault(&many).contains("at most 65536"), "{}", fault(&many));
+}
+
+/// Metrics of equal runs are equal, so opponents that play differently each time are refused.
+#[test]
+fn opponents_whose_play_does_not_repeat_are_refused() {
+    let parsed = |opponent: &str| {
+        let text = format!("[game]\nname = \"mancala\"\n[arena]\nopponents = [\"random\", '{opponent}']\n");
+        parse(&text)
+    };
+    for varies in [
+        "mcts:sims=60,threads=2",
+        "mcts:sims=60,threads=0",
+        "mcts:time=1s",
+        "az:pretrained,sims=60,threads=2",
+        "az:pretrained,time=1s",
+        "alphabeta:time=1s",
+        "alphabeta:depth=5,threads=2,table=16",
+        "exact:tables,time=1s",
+        "engine:time=1s:program",
+    ] {
+        let fault = parsed(varies).expect_err(varies);
+        assert!(
+            fault.starts_with("arena.opponents: `") && fault.contains("plays differently each time, as"),
+            "{fault}"
+        );
+    }
+    for repeats in
+        ["mcts:sims=60", "mcts:sims=60,threads=1", "alphabeta:depth=5", "exact:tables,nodes=9", "engine:nodes=9:x"]
+    {
+        parsed(repeats).expect(repeats);
+    }
+}
+
+/// A config with one key, at its default, is the default config: every section may be filled in part.
+#[test]
+fn every_key_may_stand_alone() {
+    let plain = parse("[game]\nname = \"mancala\"").expect("valid");
+    let mut keys = 0;
+    for (key, value) in plain.by_path() {
+        if key.starts_with("game.") {
+            continue;
+        }
+        let (section, name) = key.split_once('.').unwrap_or(("", &key));
+        let table = Table::from_iter([(name.to_owned(), value.clone())]);
+        let line = toml::to_string(&table).expect("a table");
+        let text = match section {
+            "" => format!("{line}[game]\nname = \"mancala\"\n"),
+            _ => format!("[game]\nname = \"mancala\"\n[{section}]\n{line}"),
+        };
+        assert_eq!(parse(&text).expect(&text), plain, "{text}");
+        assert_eq!(plain.with(&[format!("{key}={value}").parse().expect("an override")], &games()).expect(&key), plain);
+        keys += 1;
+    }
+    assert!(keys > 50, "{keys}");
+    // The keys of the other kinds of networks, beside their kind.
+    for kind in ["residual_graph", "residual_conv"] {
+        let whole = parse(&format!("net.kind = \"{kind}\"\n[game]\nname = \"mancala\"")).expect("valid");
+        for (key, value) in whole.by_path().into_iter().filter(|(key, _)| key.starts_with("net.") && key != "net.kind")
+        {
+            let text = format!("net.kind = \"{kind}\"\n{key} = {value}\n[game]\nname = \"mancala\"\n");
+            assert_eq!(parse(&text).expect(&text), whole, "{text}");
+        }
+    }
+    for section in ["net", "search", "self_play", "learn", "arena", "run"] {
+        assert_eq!(parse(&format!("[game]\nname = \"mancala\"\n[{section}]\n")).expect(section), plain, "{section}");
+    }
+}
+
+/// Wherever the program is started, a config means the same.
+#[test]
+fn paths_in_a_file_are_relative_to_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("openings.txt"), "4,4,4,0,5,5/1 4,4,4,4,4,5/0 2\n").expect("writable");
+    let text = "[game]\nname = \"mancala\"\n[self_play]\nopenings = \"openings.txt\"\n[arena]\n\
+        opponents = [\"az:a.safetensors,sims=9,tables=t\", \"exact:solved\", \"exact\", \"az:pretrained\", \"engine::./x\"]\n";
+    std::fs::write(at("a.toml"), text).expect("writable");
+    let config = Config::read(&at("a.toml"), &games()).expect("valid");
+    assert_eq!(config.self_play.openings.len(), 1);
+    let opponents: Vec<String> = config.arena.opponents.iter().map(ToString::to_string).collect();
+    let [network, tables, solved] = ["a.safetensors", "t", "solved"].map(|name| at(name).display().to_string());
+    let expected = [format!("az:{network},sims=9,tables={tables}"), format!("exact:{solved}")];
+    assert_eq!(opponents[..2], expected);
+    assert_eq!(opponents[2..], ["exact:tables", "az:pretrained,sims=100", "engine::./x"]);
+    assert!(parse(text).expect_err("not in the working directory").contains("openings.txt"));
 }
