@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
+use turnstone_base::files::confirm_writable;
 use turnstone_base::times::duration;
 use turnstone_exact::{Progress, SolveLimits, TableError};
 use turnstone_search::Clock;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 use turnstone_base::checksum::{seal_line, unseal_line};
-use turnstone_base::files::{atomic_write, read_bounded, remove_unfinished};
+use turnstone_base::files::{atomic_write, confirm_writable, read_bounded, remove_unfinished};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
 use super::record::{GameRecord, TournamentHeader};
@@ -39,16 +39,29 @@ impl Journal {
         if resume { Self::resume(folder, header) } else { Ok((Self::create(folder, header)?, Vec::new())) }
     }
 
+    /// Checks, before there is a header, that the journal can be opened; a new folder is created.
+    ///
+    /// # Errors
+    /// A new journal's folder is not empty or cannot be written, or one to resume does not exist.
+    pub fn confirm(folder: &Path, resume: bool) -> Result<()> {
+        let named = || format!("folder {}", folder.display());
+        if resume {
+            ensure!(folder.is_dir(), "{} does not exist, so there is nothing to resume", named());
+        } else {
+            fs::create_dir_all(folder).with_context(named)?;
+            if fs::read_dir(folder).with_context(named)?.next().is_some() {
+                bail!("{} exists already: give --resume to continue it, or name another", named());
+            }
+        }
+        confirm_writable(&folder.join(NAME)).with_context(named)
+    }
+
     /// Creates a journal in a folder that is new or empty.
     ///
     /// # Errors
     /// The folder is not empty, or cannot be written.
     fn create(folder: &Path, header: &TournamentHeader) -> Result<Self> {
-        let named = || format!("folder {}", folder.display());
-        fs::create_dir_all(folder).with_context(named)?;
-        if fs::read_dir(folder).with_context(named)?.next().is_some() {
-            bail!("{} exists already: give --resume to continue it, or name another", named());
-        }
+        Self::confirm(folder, false)?;
         let lock = FolderLock::take(folder)?;
         Self::begin(folder, header, lock)
     }
@@ -60,7 +73,7 @@ impl Journal {
     /// The folder holds no journal, or one that is damaged or of another tournament.
     fn resume(folder: &Path, header: &TournamentHeader) -> Result<(Self, Vec<GameRecord>)> {
         let path = folder.join(NAME);
-        ensure!(folder.is_dir(), "folder {} does not exist, so there is nothing to resume", folder.display());
+        Self::confirm(folder, true)?;
         let lock = FolderLock::take(folder)?;
         remove_unfinished(folder)?;
         if !path.exists() {

@@ -46,6 +46,16 @@ pub struct MatchFolder<'a> {
     pub resume: bool,
 }
 
+impl MatchFolder<'_> {
+    /// Checks, before the openings are drawn, that a match can be played in the folder.
+    ///
+    /// # Errors
+    /// The folder is neither new nor empty, or there is nothing in it to resume.
+    pub fn confirm(&self) -> Result<()> {
+        Journal::confirm(self.path, self.resume)
+    }
+}
+
 /// Result of a match.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatchResult {

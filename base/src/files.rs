@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::machine::process_id;
@@ -17,6 +17,32 @@ use crate::warnings::warn_once;
 /// # Errors
 /// Any error of the file system, and [`io::ErrorKind::InvalidInput`] for a path without a file name.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (folder, temporary) = temporary(path)?;
+    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let written = write_synced(file, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary); // the first error is the one to report
+    }
+    written?;
+    sync_folder(folder)
+}
+
+/// Checks that [`atomic_write`] can write to `path`, before work whose result goes there: that its folder exists and takes
+/// a file, and that the path is no folder. Nothing is left behind.
+///
+/// # Errors
+/// Those of [`atomic_write`].
+pub fn confirm_writable(path: &Path) -> io::Result<()> {
+    let (_, temporary) = temporary(path)?;
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
+    }
+    drop(OpenOptions::new().write(true).create_new(true).open(&temporary)?);
+    fs::remove_file(&temporary)
+}
+
+/// The folder of a path, and a temporary file in it that no other writer uses.
+fn temporary(path: &Path) -> io::Result<(&Path, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a path of a file"))?;
     let folder = match path.parent() {
@@ -28,15 +54,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary_name = std::ffi::OsString::from(".");
     temporary_name.push(name);
     temporary_name.push(unique);
-    let temporary = folder.join(temporary_name);
-
-    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    let written = write_synced(file, bytes).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary); // the first error is the one to report
-    }
-    written?;
-    sync_folder(folder)
+    Ok((folder, folder.join(temporary_name)))
 }
 
 fn write_synced(mut file: File, bytes: &[u8]) -> io::Result<()> {
@@ -176,6 +194,21 @@ mod tests {
         let left = |name: &&str| folder.path().join(name).exists();
         assert!(!ours.iter().any(&left) && others.iter().all(left));
         remove_unfinished(&folder.path().join("absent")).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("old"), "old").unwrap();
+        confirm_writable(&path("new")).unwrap();
+        confirm_writable(&path("old")).unwrap();
+        assert_eq!(confirm_writable(&path("none/new")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(confirm_writable(&path("old/new")).is_err());
+        assert_eq!(confirm_writable(folder.path()).unwrap_err().to_string(), "is a folder");
+        assert!(confirm_writable(Path::new("/")).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(path("old")).unwrap(), b"old");
     }
 
     #[test]

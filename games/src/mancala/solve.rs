@@ -58,6 +58,7 @@ fn endgames(
     };
     let mut table = known;
     if covered(&table).is_none_or(|covered| covered < wanted) {
+        options.confirm_table(path)?;
         let (shown, megabytes) = (path.display(), size as f64 / 1e6);
         let seconds = (size as f64 / 5e6).ceil(); // with two threads
         host.note(&format!("{shown} will have {megabytes:.1} MB, about {seconds} s to build"));

@@ -53,6 +53,7 @@ fn build(game: &Morabaraba, cows: usize, options: &SolveOptions<'_>, host: &dyn 
         missing += if path.exists() { 0 } else { bytes };
     }
     if missing > 0 {
+        options.confirm_table(&folder.join("new"))?;
         let (megabytes, seconds) = (missing as f64 / 1e6, (missing as f64 / 2e6).ceil()); // with two threads
         host.note(&format!("tables of {megabytes:.0} MB, about {seconds} s to build"));
     }

@@ -25,6 +25,7 @@ pub(super) fn solve(game: &Morris, options: &SolveOptions<'_>, host: &dyn SolveH
             Err(error) => host.note(&error.to_string()),
         }
     }
+    options.confirm_table(&path)?;
     estimate(host, &Size::of(game), &path, options.threads);
     let clock = Clock::default();
     let started = clock.now();

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use turnstone_base::files::atomic_write;
+use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
@@ -80,6 +80,10 @@ impl Arena {
         }
         if let Some(path) = &self.ladder_build {
             ensure!(!path.exists(), "{} exists already", path.display());
+            confirm_writable(path).with_context(|| format!("writing {}", path.display()))?;
+        }
+        if let Some(path) = &self.out {
+            MatchFolder { path, resume: self.resume }.confirm()?;
         }
         self.play(&*contest.game, &contest, cluster)
     }

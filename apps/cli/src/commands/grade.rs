@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::json;
-use turnstone_base::files::{atomic_write, read_text};
+use turnstone_base::files::{atomic_write, confirm_writable, read_text};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_base::text::entries;
@@ -74,6 +74,9 @@ impl Grade {
     }
 
     fn grade(&self, game: &dyn TrainableGame, cluster: Option<Named<'_>>) -> Result<ExitCode> {
+        if let Some(path) = &self.save {
+            confirm_writable(path).with_context(|| path.display().to_string())?;
+        }
         let stop = stop_on_signals()?;
         let reporter = Reporter::new(false);
         let agent = self.agent.as_ref().map(|spec| Agent::load(spec, game)).transpose()?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use turnstone_base::files::atomic_write;
+use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::Games;
 
@@ -35,8 +35,13 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let [path] = &self.runs[..] else { return self.compare(games) };
+        let [path] = &self.runs[..] else {
+            ensure!(!self.no_grade, "--no-grade is for the report of one run: a comparison grades nothing");
+            return self.compare(games);
+        };
+        let out = self.out.clone().unwrap_or_else(|| path.join("report.html"));
         let folder = RunFolder::open(path)?;
+        confirm_writable(&out).with_context(|| format!("writing {}", out.display()))?;
         let run = LiveRun::read(&folder, games)?;
         let game = run.config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
@@ -45,7 +50,6 @@ impl Report {
             print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
-        let out = self.out.clone().unwrap_or_else(|| path.join("report.html"));
         write(&out, &page, &reporter)
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use turnstone_agents::{AgentSpec, DynExactValues, Effort, PlayableGame};
 use turnstone_arena::review::{Review as Reviewed, Reviewing};
-use turnstone_base::files::atomic_write;
+use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_base::text::{shell_path, shell_word};
@@ -74,6 +74,9 @@ impl Review {
         let game = file.game(self.game.as_deref(), &self.params, games)?;
         let game: &dyn PlayableGame = &*game;
         let replay = file.replay(game)?;
+        if let Some(path) = &self.html {
+            confirm_writable(path).with_context(|| format!("writing {}", path.display()))?;
+        }
         let agent = load_adviser(self.agent.as_ref(), game)?;
         let truth = if self.exact { Some(self.exact_values(game)?) } else { None };
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
