@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use turnstone_env::nearest;
 
-use crate::classical::{self, ClassicalSpec};
+use crate::classical::{self, ClassicalMethod, ClassicalSpec};
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
 use crate::exact_spec::ExactSpec;

@@ -49,6 +49,13 @@ impl ArenaConfig {
         if let Some(human) = self.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {
             return Err(format!("arena.opponents: `{human}` cannot play in a match"));
         }
+        // Equal runs have equal metrics, and one that is resumed those of one that is not.
+        if let Some((spec, why)) = self.opponents.iter().find_map(|spec| Some((spec, spec.varies_by()?))) {
+            return Err(format!(
+                "arena.opponents: `{spec}` plays differently each time, as {why}: limit it by nodes or \
+                                simulations, or play the match with `arena`"
+            ));
+        }
         Ok(())
     }
 }
