@@ -45,13 +45,16 @@ pub struct KeptMetrics {
 }
 
 impl RunFolder {
-    /// Creates and locks a folder with the text of the run's config in it. With `overwrite`, a run that is already in
-    /// the folder is removed first.
+    /// Creates and locks a folder with the text of the run's config in it, and the checkpoint that the run begins with, if
+    /// it does. With `overwrite`, a run that is already in the folder is removed first.
+    ///
+    /// The config is written last, as it makes the folder a run: after an interruption there is either a run that can be
+    /// resumed, or a folder that counts as empty.
     ///
     /// # Errors
     /// The folder is not empty (with `overwrite`: contains something else than a run), is locked by another process, or
     /// cannot be written.
-    pub fn create(path: &Path, config: &str, overwrite: bool) -> Result<Self> {
+    pub fn create(path: &Path, config: &str, beginning: Option<&[u8]>, overwrite: bool) -> Result<Self> {
         let named = || format!("run folder {}", path.display());
         let mut folder = Self { path: path.to_owned(), made: !path.exists(), lock: None };
         if folder.is_occupied().with_context(named)? {
@@ -65,8 +68,14 @@ impl RunFolder {
         fs::create_dir_all(path).with_context(named)?;
         folder.lock = Some(FolderLock::take(path)?);
         folder.clear().with_context(|| format!("removing the old run {}", path.display()))?;
-        folder.write(&folder.config(), config.as_bytes())?;
-        Ok(folder)
+        let beginning = beginning.map_or(Ok(()), |bytes| folder.write(&folder.beginning(), bytes));
+        match beginning.and_then(|()| folder.write(&folder.config(), config.as_bytes())) {
+            Ok(()) => Ok(folder),
+            Err(fault) => {
+                folder.discard();
+                Err(fault)
+            }
+        }
     }
 
     /// Opens the folder of a run for reading.
@@ -134,9 +143,15 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Whether the folder contains anything besides a lock and temporary files, which an interrupted start can leave.
+    /// Whether the folder contains anything besides what an interrupted start can leave: a lock, beside it a network to
+    /// begin with, and temporary files.
     fn is_occupied(&self) -> std::io::Result<bool> {
-        Ok(entries(&self.path)?.iter().any(|entry| !entry.ends_with(LOCK_FILE) && !is_unfinished(entry)))
+        let entries = entries(&self.path)?;
+        let was_locked = entries.iter().any(|entry| entry.ends_with(LOCK_FILE));
+        let is_ours = |entry: &PathBuf| {
+            entry.ends_with(LOCK_FILE) || is_unfinished(entry) || (was_locked && *entry == self.beginning())
+        };
+        Ok(!entries.iter().all(is_ours))
     }
 
     /// Removes everything but the lock. The config goes last, since it marks the folder as a run.

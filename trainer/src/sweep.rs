@@ -107,7 +107,7 @@ impl Sweep {
         let folder = if resumed {
             RunFolder::open_to_train(&path)?
         } else {
-            RunFolder::create(&path, &toml::to_string(config)?, false)?
+            RunFolder::create(&path, &toml::to_string(config)?, None, false)?
         };
         let players = Players::default();
         let setup = Setup { program: &self.program, game: &*game, config, folder: &folder, reporter, stop, players };

@@ -297,6 +297,41 @@ fn a_file_system_without_locks_and_synced_folders_costs_two_warnings() {
     assert_eq!(campaign.differences(&run), [""; 0]);
 }
 
+/// A run with `--from` that is killed at a change of its start is resumed, or begun again by the same command.
+#[test]
+fn starts_from_a_checkpoint_are_killed() {
+    let campaign = Campaign::new(6, 0);
+    let from = campaign.whole.join("latest.safetensors");
+    // No iteration is played.
+    let start = |run: &Path, fault: Option<Fault>| {
+        let begins = !run.join("config.toml").exists();
+        let mut command = campaign.train(run, fault);
+        if begins {
+            command.arg("--from").arg(&from);
+        }
+        command.args(["--max-minutes", "0"]);
+        command
+    };
+    let (sound, count) = (campaign.run("sound"), campaign.folder.path().join("starts"));
+    let output = start(&sound, None).env("FAULT_COUNT", &count).output().expect("it runs");
+    assert!(output.status.success(), "{}", text(&output));
+    let changes: u64 = fs::read_to_string(&count).expect("the shim counts").trim().parse().expect("a number");
+    let mut resumed = 0;
+    for (at, kind) in (1..=changes).flat_map(|at| [(at, "kill"), (at, "torn")]) {
+        let run = campaign.run("started");
+        let output = start(&run, Some(Fault { kind, at })).output().expect("it runs");
+        assert_eq!(output.status.signal(), Some(9), "{kind} at {at}: {}", text(&output));
+        resumed += u64::from(run.join("config.toml").exists());
+        let output = start(&run, None).output().expect("it runs");
+        assert!(output.status.success(), "{kind} at {at}: {}", text(&output));
+        let [found, expected] = [&run, &sound].map(|run| fs::read(run.join("start.safetensors")).expect("readable"));
+        assert!(found == expected, "{kind} at {at}");
+        assert!(run.join("state.safetensors").is_file(), "{kind} at {at}");
+        fs::remove_dir_all(&run).expect("it was there");
+    }
+    assert!(resumed > 0 && resumed < 2 * changes, "{resumed} of {changes}");
+}
+
 #[test]
 fn flipped_bits_are_reported() {
     [0, 1].into_iter().for_each(flip_bits);

@@ -74,7 +74,7 @@ fn a_run_learns_from_its_window() {
     let config = Config::parse(CONFIG, &games).expect("valid");
     let game = config.game(&games).expect("a game");
     let place = tempfile::tempdir().expect("a temporary folder");
-    let folder = RunFolder::create(&place.path().join("run"), CONFIG, false).expect("a folder");
+    let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
     let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
     let players = Players { self_play: &keeping, remote: None };
     let setup = Setup {
@@ -121,7 +121,7 @@ fn a_run_begins_with_the_network_of_its_config() {
     let beginning = Beginning::read(&file).expect("readable");
     config.run.from = beginning.checksum();
     let (reporter, stop) = (Reporter::new(true), AtomicBool::new(false));
-    let folder = RunFolder::create(&place.path().join("run"), CONFIG, false).expect("a folder");
+    let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
     let start = |config: &Config| {
         let (game, folder, players) = (&*game, &folder, Players::default());
         Run::start(Setup { program: "turnstone", game, config, folder, reporter: &reporter, stop: &stop, players })
@@ -129,7 +129,7 @@ fn a_run_begins_with_the_network_of_its_config() {
     };
     let fault = |config: &Config| format!("{:#}", start(config).expect_err("a fault"));
     assert!(fault(&config).starts_with("the network that run.from names is missing: "), "{}", fault(&config));
-    folder.save_beginning(beginning.bytes()).expect("written");
+    std::fs::write(folder.beginning(), beginning.bytes()).expect("writable");
     start(&config).expect("it starts");
     let (state, _) = folder.load_state().expect("a state");
     assert_eq!((state.steps, &state.weights, &state.average), (0, &weights, &weights));
@@ -178,7 +178,7 @@ fn event_files_hold_the_metrics_of_every_iteration() {
     let games = turnstone_games::list!(turnstone_selfplay::row);
     let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
     let place = tempfile::tempdir().expect("a temporary folder");
-    let folder = RunFolder::create(&place.path().join("run"), &config, false).expect("a folder");
+    let folder = RunFolder::create(&place.path().join("run"), &config, None, false).expect("a folder");
     let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
     for iterations in [3, 5] {
         let config = config.replace("iterations = 5", &format!("iterations = {iterations}"));

@@ -61,12 +61,28 @@ impl RunFolder {
         Config::unchecked(&text).filter(|_| crc32_text(text.as_bytes()) == checksum)
     }
 
-    /// Writes the network that a new run begins with.
+    /// Reads the config of a run to continue it.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn save_beginning(&self, bytes: &[u8]) -> Result<()> {
-        self.write(&self.beginning(), bytes)
+    /// Those of [`Config::read`], or a key was changed since the run was last trained that may not change.
+    pub fn config_to_continue<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<Config> {
+        let config = Config::read(&self.config(), games)?;
+        let Some(trained) = self.trained_config().filter(|trained| *trained != config) else { return Ok(config) };
+        let checked = config.confirm_continues(&trained, self.finished());
+        checked.map_err(anyhow::Error::msg).with_context(|| self.config().display().to_string())?;
+        Ok(config)
+    }
+
+    /// Number of finished iterations; 0 if the state cannot be read, which restoring the run refuses.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.load_state().map_or(0, |(_, standing)| standing.iteration)
+    }
+
+    /// Path of the network that the run began with, if it was not a random one.
+    #[must_use]
+    pub fn beginning(&self) -> PathBuf {
+        self.path.join("start.safetensors")
     }
 
     /// Reads which programs trained in the folder; a missing file counts as empty.
@@ -147,7 +163,7 @@ mod tests {
     #[test]
     fn a_line_is_added_for_each_other_program_or_config() {
         let place = tempfile::tempdir().expect("a folder");
-        let folder = RunFolder::create(&place.path().join("run"), "seed = 1\n", false).expect("created");
+        let folder = RunFolder::create(&place.path().join("run"), "seed = 1\n", None, false).expect("created");
         let lines = || -> Vec<Provenance> {
             let text = fs::read_to_string(folder.provenance()).expect("readable");
             text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()

@@ -135,7 +135,7 @@ impl Task {
         let game = Game { rules: game };
         game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(program_error)?;
         let text = toml::to_string(&config).map_err(value_error)?;
-        let folder = RunFolder::create(&self.run, &text, self.overwrite).map_err(program_error)?;
+        let folder = RunFolder::create(&self.run, &text, None, self.overwrite).map_err(program_error)?;
         Ok((config, folder))
     }
 
