@@ -17,6 +17,12 @@ pub struct Sprt {
     beta: f64,
 }
 
+/// Greatest Elo difference of a hypothesis, in both directions: an expected score of 0.9968.
+const MOST_ELO: f64 = 1000.0;
+
+/// Least error rate of a test.
+const LEAST_RATE: f64 = 1e-6;
+
 /// Decision of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +53,7 @@ pub struct SprtState {
 pub enum SprtError {
     /// The text does not have the expected form.
     Form(String),
-    /// `elo0` is not below `elo1`, or one of them is not finite.
+    /// `elo0` is not below `elo1`, or one of them is beyond [`MOST_ELO`].
     Elo(f64, f64),
     /// An error rate is out of range.
     Rate(f64),
@@ -60,8 +66,10 @@ impl Display for SprtError {
                 f,
                 "SPRT: expected elo0=0,elo1=10 and, if not 0.05, alpha= and beta=, or the numbers alone, not `{text}`"
             ),
-            Self::Elo(elo0, elo1) => write!(f, "SPRT: elo0 = {elo0} must be below elo1 = {elo1}"),
-            Self::Rate(rate) => write!(f, "SPRT: the error rate {rate} is not above 0 and below 0.5"),
+            Self::Elo(elo0, elo1) => {
+                write!(f, "SPRT: elo0 = {elo0} must be below elo1 = {elo1}, and both from {} to {MOST_ELO}", -MOST_ELO)
+            }
+            Self::Rate(rate) => write!(f, "SPRT: the error rate {rate} is not from {LEAST_RATE} to below 0.5"),
         }
     }
 }
@@ -73,12 +81,12 @@ impl Sprt {
     /// with probability at most `beta` if it is `elo1`.
     ///
     /// # Errors
-    /// `elo0` is not below `elo1`, one of them is not finite, or an error rate is not above 0 and below 1/2.
+    /// `elo0` is not below `elo1`, one of them is not from -1000 to 1000, or an error rate is not from 1e-6 to below 1/2.
     pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64) -> Result<Self, SprtError> {
-        if !(elo0.is_finite() && elo1.is_finite() && elo0 < elo1) {
+        if !([elo0, elo1].iter().all(|elo| elo.abs() <= MOST_ELO) && elo0 < elo1) {
             return Err(SprtError::Elo(elo0, elo1));
         }
-        match [alpha, beta].into_iter().find(|rate| !(*rate > 0.0 && *rate < 0.5)) {
+        match [alpha, beta].into_iter().find(|rate| !(*rate >= LEAST_RATE && *rate < 0.5)) {
             Some(rate) => Err(SprtError::Rate(rate)),
             None => Ok(Self { elo0, elo1, alpha, beta }),
         }
@@ -213,6 +221,25 @@ mod tests {
         assert_eq!(Sprt::new(0.0, f64::NAN, 0.05, 0.05).map_err(|error| error.to_string().contains("NaN")), Err(true));
         assert_eq!(Sprt::new(0.0, 5.0, 0.5, 0.05), Err(SprtError::Rate(0.5)));
         assert_eq!(Sprt::new(0.0, 5.0, 0.05, 0.0), Err(SprtError::Rate(0.0)));
+        for beyond in ["0,1e9", "-1e300,0", "0,inf", "1e5,2e5", "0,1000.5", "0,10,1e-300", "0,10,0.05,nan"] {
+            assert!(beyond.parse::<Sprt>().is_err(), "{beyond}");
+        }
+    }
+
+    /// The widest tests, after matches of one result only, have a finite ratio.
+    #[test]
+    fn the_ratio_is_a_number_at_the_ends_of_the_range() {
+        let widest: Sprt = "-1000,1000,0.000001,0.000001".parse().expect("a test");
+        let close: Sprt = "999.999999,1000".parse().expect("a test");
+        for pairs in [[0; 5], [1_000_000, 0, 0, 0, 0], [0, 0, 0, 0, 1_000_000], [0, 0, 7, 0, 0], [1, 0, 0, 0, 1]] {
+            for test in [widest, close] {
+                let state = test.state(&pairs.into());
+                assert!(
+                    state.log_likelihood_ratio.is_finite() && state.bounds.iter().all(|b| b.is_finite()),
+                    "{state}"
+                );
+            }
+        }
     }
 
     #[test]
