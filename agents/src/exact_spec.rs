@@ -9,7 +9,7 @@ use turnstone_base::times::time_text;
 use crate::options::{Options, path_in_spec};
 
 /// Default folder of the tables.
-const TABLES: &str = "tables";
+pub(crate) const TABLES: &str = "tables";
 
 /// Spec of a player with exact values.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -1,7 +1,7 @@
 //! Agent specs: parsing and formatting of the one-line form.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use turnstone_env::nearest;
 use crate::classical::{self, ClassicalMethod, ClassicalSpec};
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
-use crate::exact_spec::ExactSpec;
+use crate::exact_spec::{ExactSpec, TABLES};
+use crate::network::PRETRAINED;
 use crate::options::{Options, path_in_spec};
 use crate::threads::Threads;
 use crate::tree_spec::{Budget, TreeSpec};
@@ -120,6 +121,44 @@ impl AgentSpec {
             Self::Az { tree, .. } => tree.temperature(),
             _ => 0.0,
         }
+    }
+
+    /// Why two games of the agent from one seed may differ; `None` if they are equal, as far as its spec tells.
+    #[must_use]
+    pub fn varies_by(&self) -> Option<&'static str> {
+        let time = match self {
+            Self::Classical(spec) => matches!(spec.method, ClassicalMethod::Deepening { time: Some(_), .. }),
+            Self::Exact(spec) => spec.time.is_some(),
+            Self::Engine(spec) => spec.time.is_some(),
+            _ => matches!(self.budget(), Some(Budget::Time(_))),
+        };
+        match self {
+            _ if time => Some("its moves depend on time"),
+            _ if self.threads().is_several() => Some("its searches have several threads"),
+            _ => None,
+        }
+    }
+
+    /// The spec with its relative paths taken from a folder and made absolute, as those of a file in it. The default folder
+    /// of tables and the command line of an engine are left as they are.
+    #[must_use]
+    pub fn in_folder(&self, folder: &Path) -> Self {
+        let resolve = |path: &mut PathBuf| {
+            let joined = folder.join(&*path);
+            *path = std::path::absolute(&joined).unwrap_or(joined);
+        };
+        let mut spec = self.clone();
+        match &mut spec {
+            Self::Az { checkpoint, tables, .. } => {
+                if checkpoint.as_os_str() != PRETRAINED {
+                    resolve(checkpoint);
+                }
+                tables.iter_mut().for_each(resolve);
+            }
+            Self::Exact(exact) if exact.tables.as_os_str() != TABLES => resolve(&mut exact.tables),
+            _ => {}
+        }
+        spec
     }
 
     /// Threads of one search.

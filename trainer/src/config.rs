@@ -109,14 +109,14 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Reads and validates a file.
+    /// Reads and validates a file. Relative paths in it are taken from its folder, and made absolute.
     ///
     /// # Errors
     /// The file cannot be read, is not TOML, has an unknown key or a value out of range.
     pub fn read<T: DynGame + ?Sized>(path: &Path, games: &Games<T>) -> Result<Self, ConfigError> {
         let fault = |fault| ConfigError { file: path.display().to_string(), fault };
         let text = read_text(path, LONGEST_CONFIG).map_err(|error| fault(error.to_string()))?;
-        Self::parse(&text, games).map_err(fault)
+        Self::parse_in(&text, path.parent(), games).map_err(fault)
     }
 
     /// Reads and validates a file, then replaces some values and validates the result.
@@ -136,15 +136,26 @@ impl Config {
         config.with(overrides, games).map_err(|fault| ConfigError { file, fault })
     }
 
-    /// Parses and validates a configuration.
+    /// Parses and validates a configuration. Relative paths in it are taken from the working directory.
     ///
     /// # Errors
     /// One line that names the key, or the line of a syntax error.
     pub fn parse<T: DynGame + ?Sized>(text: &str, games: &Games<T>) -> Result<Self, String> {
-        let table = text.parse().map_err(|error: toml::de::Error| {
+        Self::parse_in(text, None, games)
+    }
+
+    /// [`Config::parse`] of a file in a folder, from which relative paths are taken.
+    ///
+    /// # Errors
+    /// Those of [`Config::parse`].
+    pub fn parse_in<T: DynGame + ?Sized>(text: &str, folder: Option<&Path>, games: &Games<T>) -> Result<Self, String> {
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
             let line = error.span().map(|span| format!("line {}: ", keys::line_at(text, span.start)));
             line.unwrap_or_default() + &error.message().replace('\n', ", ")
         })?;
+        if let Some(folder) = folder {
+            keys::take_paths_from(&mut table, folder);
+        }
         Self::of_table(table, games, |key| keys::line_of(text, key))
     }
 

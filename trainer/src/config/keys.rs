@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toml::de::DeTable;
 use toml::{Table, Value};
+use turnstone_agents::AgentSpec;
 use turnstone_base::files::read_text;
 use turnstone_env::{Games, Params, nearest};
 use turnstone_models::NetworkConfig;
@@ -50,6 +51,36 @@ pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -
         }
     }
     Ok(())
+}
+
+/// Takes the relative paths in a config from a folder, and makes them absolute.
+pub(super) fn take_paths_from(table: &mut Table, folder: &Path) {
+    let mut value = |section: &str, key: &str, resolve: &dyn Fn(&mut String)| match table
+        .get_mut(section)
+        .and_then(|s| s.get_mut(key))
+    {
+        Some(Value::String(text)) => resolve(text),
+        Some(Value::Array(texts)) if section == "arena" => {
+            for text in texts {
+                if let Value::String(text) = text {
+                    resolve(text);
+                }
+            }
+        }
+        _ => {}
+    };
+    value("self_play", "openings", &|file| {
+        let joined = folder.join(&*file);
+        *file = std::path::absolute(&joined).unwrap_or(joined).to_string_lossy().into_owned();
+    });
+    value("arena", "opponents", &|text| {
+        // What is no spec is reported where it is read.
+        if let Ok(spec) = text.parse::<AgentSpec>()
+            && spec.in_folder(folder) != spec
+        {
+            *text = spec.in_folder(folder).to_string();
+        }
+    });
 }
 
 /// Replaces a file that `self_play.openings` names, of at most `longest` bytes, by its positions, one per line.

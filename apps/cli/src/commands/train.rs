@@ -199,19 +199,16 @@ impl Train {
             beginning.weights(&*game, &config).context("--from")?;
             config.run.from = beginning.checksum();
         }
-        let changed = self.device.is_some() || self.from.is_some() || !self.set.is_empty();
-        let text = if changed {
-            toml::to_string(&config)?
-        } else {
-            read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?
+        let (run, given) =
+            (self.folder_of(path), read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?);
+        // The text of the file remains, unless options change it or it has paths, which are taken from its folder.
+        let text = match Config::parse_in(&given, Some(&run), games) {
+            Ok(same) if same == config => given,
+            _ => toml::to_string(&config)?,
         };
         confirm_reads_back(&text, &config, games)?;
-        let folder = RunFolder::create(&self.folder_of(path), &text, self.overwrite)?;
-        if let Some(Err(fault)) = beginning.map(|beginning| folder.save_beginning(beginning.bytes())) {
-            folder.discard();
-            return Err(fault);
-        }
-        Ok((config, folder))
+        let bytes = beginning.as_ref().map(Beginning::bytes);
+        Ok((config, RunFolder::create(&run, &text, bytes, self.overwrite)?))
     }
 
     /// The network of `--from`. A config that has `run.from` already repeats a run, and needs the network of that run.
@@ -239,7 +236,16 @@ impl Train {
     fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {
-            (Some(path), given) if !path.is_file() => (path.to_owned(), given.as_deref()),
+            (Some(path), given) if !path.is_file() => {
+                ensure!(
+                    self.run.is_none(),
+                    "--resume continues the run in {}, so --run has no effect: resume a copy of that folder, or start a \
+                     new run with --from {}",
+                    path.display(),
+                    shell_path(path)
+                );
+                (path.to_owned(), given.as_deref())
+            }
             (Some(path), None) => (self.folder_of(path), Some(path)),
             (None, Some(path)) => (self.folder_of(path), Some(path.as_path())),
             _ => bail!("name the folder of the run to --resume"),

@@ -56,8 +56,8 @@ impl Contest {
         let text = read_text(path, LONGEST_CONFIG).with_context(named)?;
         let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
         let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
-        let mut contest =
-            if own { Self::of_file(&text, games) } else { Self::of_run(path, games) }.with_context(named)?;
+        let mut contest = if own { Self::of_file(&text, path.parent(), games) } else { Self::of_run(path, games) }
+            .with_context(named)?;
         if !agents.is_empty() {
             contest.agents = agents.to_vec();
         } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, contest.agents.first())
@@ -70,11 +70,20 @@ impl Contest {
         Ok(contest)
     }
 
-    fn of_file(text: &str, games: &Games) -> Result<Self> {
-        let file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
+    /// The contest of a tournament's file, from whose folder its relative paths are taken.
+    fn of_file(text: &str, folder: Option<&Path>, games: &Games) -> Result<Self> {
+        let mut file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
+        let folder = folder.unwrap_or(Path::new(""));
         let game = game_of_table(&file.game, games).map_err(anyhow::Error::msg)?;
-        let options = MatchOptions::of_table(&file.arena.rest).map_err(anyhow::Error::msg)?;
-        Ok(Self { game, agents: file.arena.agents, options })
+        if let Some(toml::Value::String(openings)) = file.arena.rest.get_mut("openings")
+            && openings.contains(|letter| !matches!(letter, '0'..='9' | '-'))
+        {
+            *openings = folder.join(&*openings).to_string_lossy().into_owned();
+        }
+        let mut options = MatchOptions::of_table(&file.arena.rest).map_err(anyhow::Error::msg)?;
+        options.opening_filter = options.opening_filter.map(|agent| agent.in_folder(folder));
+        let agents = file.arena.agents.iter().map(|agent| agent.in_folder(folder)).collect();
+        Ok(Self { game, agents, options })
     }
 
     /// The contest of a run's config: the run's newest checkpoint against the opponents of its matches.
@@ -138,6 +147,24 @@ mod tests {
         assert!(fault("random", "rando").contains("line 5") && fault("random", "rando").contains("did you mean"));
         assert!(fault("mancala", "mancla").contains("did you mean `mancala`"));
         assert!(fault("[game]", "[game").contains("line 1"));
+    }
+
+    #[test]
+    fn paths_in_a_file_are_relative_to_it() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("book.txt"), "B4\n").expect("writable");
+        let path = folder.path().join("cup.toml");
+        let text = "[game]\nname = \"mancala\"\n[arena]\nagents = [\"az:a.safetensors,sims=9\", \"az:pretrained\"]\n\
+                    openings = \"book.txt\"\nopening_filter = \"exact:solved\"\n";
+        std::fs::write(&path, text).expect("writable");
+        let games = turnstone_games::list!(turnstone_selfplay::row);
+        let contest = Contest::read(&path, &[], &Params::new(), MatchOptions::default(), &games).expect("valid");
+        let at = |name: &str| folder.path().join(name);
+        let spec = |text: String| text.parse::<AgentSpec>().expect("a spec");
+        let named = spec(format!("az:{},sims=9", at("a.safetensors").display()));
+        assert_eq!(contest.agents, [named, spec("az:pretrained".to_owned())]);
+        assert_eq!(contest.options.openings, Some(OpeningSource::Book(at("book.txt"))));
+        assert_eq!(contest.options.opening_filter, Some(spec(format!("exact:{}", at("solved").display()))));
     }
 
     #[test]
