@@ -33,6 +33,7 @@ fi
 # The workspace's tests have built it.
 [ -x "$agreement" ] || cargo build --release -p turnstone-web --example agreement
 # CI machines do other work, so speed is printed and not judged.
+if [ "${FULL:-no}" = yes ]; then export PRESSES=30; fi
 BUSY=1 node tests/run.mjs "$turnstone" "$agreement"
 
 if [ "${FULL:-no}" = no ]; then

@@ -4,7 +4,7 @@
 
 import type { Clocks } from './clock.js';
 import { Match } from './match.js';
-import { changed } from './record.js';
+import { MOST_MOVES, changed } from './record.js';
 import { t } from './texts.js';
 
 /** Longest fragment: what programs still take as a link. Longer games are shared as their position. */
@@ -47,7 +47,7 @@ export function played(match: Match, query: URLSearchParams, tell: (fault: strin
       return match;
     }
   }
-  const moves = (query.get('moves') ?? '').split(/\s+/).filter((move) => move !== '');
+  const moves = (query.get('moves') ?? '').split(/\s+/, MOST_MOVES).filter((move) => move !== '');
   for (const [i, move] of moves.entries()) {
     try {
       shown.play(move);

@@ -115,6 +115,13 @@ export class Board {
     this.refresh();
   }
 
+  /** Takes no presses until the next position is shown. */
+  lock(): void {
+    this.dragEnd();
+    this.enabled = false;
+    this.clear();
+  }
+
   /** Shows marks of an analysis over the board. */
   setHints(hints: Hint[]): void {
     this.hints = hints;
@@ -126,6 +133,7 @@ export class Board {
     this.editing = pressed;
     this.patches = [];
     this.root.classList.toggle('editing', pressed !== null);
+    this.refresh();
   }
 
   /** Draws pieces over the position, or with side -1 takes them away: what an editor has not yet made a position. */
@@ -328,7 +336,7 @@ export class Board {
         this.advice?.clicks.includes(point) ? t.board.hint : '',
       ];
       button.setAttribute('aria-label', words.filter((word) => word !== '').join(', '));
-      button.setAttribute('aria-disabled', String(!target && !chosen));
+      button.setAttribute('aria-disabled', String(!target && !chosen && this.editing === null));
       button.setAttribute('aria-pressed', String(chosen));
       button.tabIndex = point === this.focus ? 0 : -1;
     });

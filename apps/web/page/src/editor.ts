@@ -2,6 +2,7 @@
 
 import type { Board } from './board.js';
 import { element, make, message } from './dom.js';
+import { withPoints } from './notation.js';
 import type { Game } from './rules.js';
 import { sideName, t } from './texts.js';
 
@@ -15,6 +16,8 @@ interface Sketch {
 
 /** How a game writes its positions. */
 interface Format {
+  /** Whether a point holds the pieces of one player only: those that it holds at the start. */
+  owned?: boolean;
   read(position: string, game: Game): Sketch;
   write(sketch: Sketch, before: string, game: Game): string;
 }
@@ -68,7 +71,7 @@ const FORMATS: Record<string, Format> = {
   mu_torere: letters('012', '12', 0, () => '0'),
   mancala: pits,
   morris: letters('xWB', 'WB', 2, () => '- 0'),
-  konane: letters('.XO', 'XO', 0, () => ''),
+  konane: { ...letters('.XO', 'XO', 0, () => ''), owned: true },
   morabaraba: letters('.BW', 'BW', 2, (sketch, game) => `- ${quiet(sketch, game)} 0 - -`),
 };
 
@@ -117,7 +120,7 @@ export class Editor {
     element('edit-how').textContent = this.sketch.cells.length > 0 ? t.editor.points : t.editor.numbers;
     const sides = game.board.sides.map((side, i) => make('option', { value: String(i) }, sideName(side)));
     element('edit-mover').replaceChildren(...sides);
-    this.board.edit((point) => this.turn(point));
+    this.board.edit(this.sketch.cells.length > 0 ? (point) => this.turn(point) : null);
     this.fill();
     element('editor').focus();
   }
@@ -128,10 +131,14 @@ export class Editor {
     element('editor').hidden = true;
   }
 
-  /** The next content of a point: nothing, a piece of player 1, one of player 2. */
+  /** The next content of a point: nothing, a piece of player 1, one of player 2, as far as the point can hold it. */
   private turn(point: number): void {
-    if (this.sketch.cells.length === 0) return;
-    this.sketch.cells[point] = ((this.sketch.cells[point] ?? 0) + 1) % 3;
+    const { game, sketch } = this;
+    const format = game ? FORMATS[game.board.name] : undefined;
+    if (!game || !format) return;
+    const before = sketch.cells[point] ?? 0;
+    const own = format.owned ? (format.read(game.board.start, game).cells[point] ?? 0) : null;
+    sketch.cells[point] = own === null ? (before + 1) % 3 : before === 0 ? own : 0;
     this.check();
   }
 
@@ -160,7 +167,7 @@ export class Editor {
       this.valid = game.view(text).position;
     } catch (error) {
       // The position is before the first colon of its fault.
-      fault = message(error).replace(/^position `[^`]*`: /, '');
+      fault = withPoints(message(error).replace(/^position `[^`]*`: /, ''));
     }
     element('edit-fault').textContent = fault;
     element<HTMLButtonElement>('edit-play').disabled = fault !== '';

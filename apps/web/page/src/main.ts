@@ -45,6 +45,12 @@ class App {
   private paused = false;
   /** Whether the address is written: not before all of it is read. */
   private begun = false;
+  /** A greater number takes the place of an address that is still being read. */
+  private beginnings = 0;
+  /** The position on the board; null while stones move or another game is fetched: presses then are meant for nothing. */
+  private shown: string | null = null;
+  /** The game that the seats offer players for. */
+  private offered: Game | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.shipped = new Set((document.body.dataset['agents'] ?? '').split(' '));
@@ -55,12 +61,12 @@ class App {
     this.board = new Board(element('board'), (action) => this.act(action));
     this.look = new Look(this.board, this.analyst, truth, (ply) => this.goTo(ply), () => this.showMoves());
     this.review = new Review(new Engine(module), truth, {
-      goTo: (ply) => void this.showReviewed().then(() => this.goTo(ply)),
-      playLine: (ply, line) => void this.playLine(ply, line),
+      goTo: (ply) => this.follow(this.showReviewed().then((isShown) => { if (isShown) this.goTo(ply); })),
+      playLine: (ply, line) => this.playLine(ply, line),
       changed: () => this.showMoves(),
     });
     this.editor = new Editor(this.board, (position) => {
-      void this.setGame(new Match(this.match.game, position)).then(() => {
+      this.change(new Match(this.match.game, position), () => {
         this.paused = !this.seatToMove().isPerson;
         this.next();
       });
@@ -76,13 +82,20 @@ class App {
   /** Starts with the game and players that an address names, and says what of it does not exist. */
   async begin(query: URLSearchParams, isLeft: boolean): Promise<void> {
     this.begun = false;
+    const mine = ++this.beginnings;
     this.review.clear();
     const faults: string[] = [];
     element<HTMLSelectElement>('game').replaceChildren(...gameNames().map((name) => make('option', { value: name }, title(name))));
     const { match, own } = await opening(query, (fault) => faults.push(fault));
+    if (mine !== this.beginnings) return;
     if (own) this.own = own;
     this.askedClock(query.get('clock'), faults);
-    await this.setGame(match);
+    const isShown = await this.setGame(match);
+    if (mine !== this.beginnings) return;
+    if (!isShown) {
+      this.begun = true;
+      return;
+    }
     this.seats.ask(query, this.own !== null, (fault) => faults.push(fault));
     const left = (history.state as { left?: [number, number] } | null)?.left;
     if (left && this.clocks.remaining) this.clocks.restore(left);
@@ -111,7 +124,7 @@ class App {
     });
     element('game').addEventListener('change', () => {
       complain('');
-      void this.setGame(new Match(new Game(element<HTMLSelectElement>('game').value, {}))).then(() => this.next());
+      this.change(new Match(new Game(element<HTMLSelectElement>('game').value, {})));
     });
     element('params').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -119,11 +132,11 @@ class App {
     });
     on('new', () => this.newGame());
     on('undo', () => this.undo());
-    on('hint', () => void this.hint());
+    on('hint', () => this.follow(this.hint()));
     on('resign', () => this.resign());
     on('rematch', () => this.rematch());
-    on('review-start', () => void this.review.begin(this.match, this.analysisAgent()));
-    on('back-to-game', () => void this.showReviewed());
+    on('review-start', () => this.follow(this.review.begin(this.match, this.analysisAgent())));
+    on('back-to-game', () => this.follow(this.showReviewed()));
     on('swap', () => this.swap());
     on('first', () => this.goTo(0));
     on('back', () => this.goTo(this.match.at - 1));
@@ -145,7 +158,7 @@ class App {
     on('open', () => element<HTMLInputElement>('file').click());
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
     on('theme', nextTheme);
-    element('file').addEventListener('change', () => void this.openFile());
+    element('file').addEventListener('change', () => this.follow(this.openFile()));
     element('minutes').addEventListener('change', () => {
       this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
       if (this.match.given?.why === 'time') this.match.given = null;
@@ -169,18 +182,35 @@ class App {
     });
     // Another link to a game, opened where the page is already.
     window.addEventListener('hashchange', () => {
-      if (location.hash.includes('=')) void this.begin(address.asked(location), false);
+      if (location.hash.includes('=')) this.follow(this.begin(address.asked(location), false));
     });
     // The clocks as they stand when the page is left.
     window.addEventListener('pagehide', () => this.keep());
   }
 
-  /** Shows another game, or another position of the same one. */
-  private async setGame(match: Match): Promise<void> {
+  /** Says what went wrong in work that nothing waits for. The board then shows what is stored. */
+  private follow(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      if (error instanceof Stopped) return;
+      complain(message(error));
+      this.halt();
+      this.show();
+    });
+  }
+
+  /** Shows another game and then goes on, unless yet another has taken its place. */
+  private change(match: Match, then: () => void = () => this.next()): void {
+    this.follow(this.setGame(match).then((isShown) => { if (isShown) then(); }));
+  }
+
+  /** Shows another game, or another position of the same one; false if yet another has taken its place meanwhile. */
+  private async setGame(match: Match): Promise<boolean> {
     const same = match.game === this.match.game;
     this.halt();
+    this.unsure();
     if (this.editor.on) this.editor.end();
     this.match = match;
+    this.lock();
     element('edit').hidden = !Editor.knows(match.game);
     this.paused = false;
     const { board } = match.game;
@@ -192,12 +222,19 @@ class App {
     for (const side of [0, 1] as const) element(`side${side}`).textContent = t.side(side + 1, sideName(board.sides[side]));
     element('how').hidden = board.rules === null;
     element('how-text').replaceChildren(...blocks(board.rules ?? ''));
-    const turn = this.turn;
-    this.trained = await checkpoints(match.game, this.own ? [this.own.checkpoint] : [], this.shipped);
-    if (turn !== this.turn) return;
-    this.seats.offer(match.game, this.trained);
-    element('untrained').hidden = this.trained.length > 0;
+    const trained = await checkpoints(match.game, this.own ? [this.own.checkpoint] : [], this.shipped);
+    if (match !== this.match) return false;
+    [this.trained, this.offered] = [trained, match.game];
+    this.seats.offer(match.game, trained);
+    element('untrained').hidden = trained.length > 0;
     this.show();
+    return true;
+  }
+
+  /** Takes no presses on the board until it is shown again. */
+  private lock(): void {
+    this.shown = null;
+    this.board.lock();
   }
 
   private showParams(): void {
@@ -212,7 +249,7 @@ class App {
       const game = new Game(element<HTMLSelectElement>('game').value, fields());
       complain('');
       announce(t.newGame);
-      void this.setGame(new Match(game)).then(() => this.next());
+      this.change(new Match(game));
     } catch (error) {
       complain(message(error));
     }
@@ -223,7 +260,7 @@ class App {
     this.seats.exchange();
     announce(`${t.newGame}; ${t.swapped}`);
     this.review.clear();
-    void this.setGame(new Match(this.match.game, this.match.start)).then(() => this.next());
+    this.change(new Match(this.match.game, this.match.start));
   }
 
   private seatToMove(): Seat {
@@ -232,18 +269,20 @@ class App {
 
   /** An action chosen on the board or in the list. */
   private act(action: string): void {
-    if (!this.seatToMove().isPerson || (this.match.given && this.match.isAtEnd)) return;
-    void this.perform(action).then((done) => { if (done) this.next(); });
+    const { match } = this;
+    if (this.shown !== match.view().position || !this.seatToMove().isPerson || (match.given && match.isAtEnd)) return;
+    this.follow(this.perform(action).then((done) => { if (done) this.next(); }));
   }
 
   /** Plays an action with its movement; false if something else happened meanwhile. */
   private async perform(action: string): Promise<boolean> {
-    const turn = ++this.turn;
-    this.player.stop();
     const { match } = this;
     const before = match.view();
     const ply = match.play(action);
     const after = match.view();
+    const turn = ++this.turn;
+    this.player.stop();
+    this.lock();
     const name = (side: number): string => sideName(match.game.board.sides[side === 0 ? 0 : 1]);
     this.state(after.position, true);
     await this.board.animate(ply, before, after);
@@ -258,11 +297,11 @@ class App {
     this.halt();
     this.show();
     const { match } = this;
-    if (match.view().outcome || match.given || !match.isAtEnd) return;
+    if (match.view().outcome || match.given || !match.isAtEnd || this.offered !== match.game) return;
     this.clocks.start(match.view().mover);
     const agent = this.seatToMove().agent;
     if (!agent || this.paused) return;
-    void this.answer(agent, match.view().position);
+    this.follow(this.answer(agent, match.view().position));
   }
 
   private async answer(agent: AgentChoice, position: string): Promise<void> {
@@ -407,32 +446,34 @@ class App {
       : { spec: `mcts:sims=${ANALYSIS}`, network: null };
   }
 
-  /** Shows the game that was reviewed, if another line is shown. */
-  private async showReviewed(): Promise<void> {
+  /** Shows the game that was reviewed, if another line is shown; false if something else has taken its place. */
+  private async showReviewed(): Promise<boolean> {
     const { match } = this.review;
-    if (!match || this.match.plies.map(({ action }) => action).join() === match.plies.map(({ action }) => action).join()) return;
+    if (!match || this.match.plies.map(({ action }) => action).join() === match.plies.map(({ action }) => action).join()) return true;
     const back = match.variation(match.plies.length);
-    await this.setGame(back);
-    this.goTo(back.plies.length);
+    const isShown = await this.setGame(back);
+    if (isShown) this.goTo(back.plies.length);
+    return isShown;
   }
 
   /** Shows a better line of the reviewed game, to step through and to play on from. */
-  private async playLine(ply: number, line: string[]): Promise<void> {
+  private playLine(ply: number, line: string[]): void {
     const reviewed = this.review.match;
     if (!reviewed) return;
     const match = reviewed.variation(ply, line);
     match.at = ply + 1;
-    await this.setGame(match);
-    this.paused = true;
-    this.show();
-    announce(t.review.variation(ply + 1));
+    this.change(match, () => {
+      this.paused = true;
+      this.show();
+      announce(t.review.variation(ply + 1));
+    });
   }
 
   private load(text: string, fault: (words: string) => string): void {
     try {
       const match = record.read(text, this.match.game);
       complain('');
-      void this.setGame(match).then(() => {
+      this.change(match, () => {
         this.paused = !this.seatToMove().isPerson;
         this.next();
         announce(t.loaded(match.plies.length));
@@ -484,9 +525,10 @@ class App {
     const { board } = match.game;
     const seat = this.seatToMove();
     const over = match.ending(this.seats.you);
-    const open = seat.isPerson && over === '';
+    const open = seat.isPerson && over === '' && this.offered === match.game;
     const mover = sideName(board.sides[view.mover === 0 ? 0 : 1]);
     this.board.show(view, match.last?.clicks ?? [], open);
+    this.shown = view.position;
     element('status').textContent = over || (this.seats.you === view.mover ? t.yourMove : t.toMove(mover));
     this.state(view.position, false);
     element('result').classList.toggle('over', over !== '');
@@ -550,6 +592,10 @@ class App {
       },
       positions: () => [this.match.start, ...this.match.plies.map((ply) => ply.position)],
       moves: () => this.match.plies.map((ply) => ply.action),
+      /** The position that the game starts with, if it is not the game's own. */
+      start: () => (this.match.start === this.match.game.board.start ? null : this.match.start),
+      /** The position of the game, and that of the board while nothing moves. */
+      stored: () => [this.match.view().position, this.shown],
       legal: () => this.match.view().legal,
       agents: () => [0, 1].map((side) => this.seats.of(side).agent),
     };

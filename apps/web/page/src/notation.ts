@@ -15,6 +15,9 @@ export const numbered = (board: Board): boolean => board.points.length > 0 && bo
 /** The name of a point. */
 export const pointName = (name: string): string => name.replace(/^(\d+),(\d+)$/, (_, row: string, column: string) => cell(row, column));
 
+/** A text of the rules with its points, `(1,2)`, as the page names them. */
+export const withPoints = (text: string): string => text.replace(/\((\d+),(\d+)\)/g, (_, row: string, column: string) => cell(row, column));
+
 /** An action. */
 export function spoken(action: string): string {
   const call = /^([a-z]+)\((\d+(?:,\d+)*)\)$/.exec(action);

@@ -60,8 +60,10 @@ async function ownAgent(query: URLSearchParams): Promise<OwnAgent | null> {
   const network = query.get('agent');
   if (!network) return null;
   const url = new URL(network, document.baseURI);
-  if (url.origin !== location.origin) throw new Error(t.address.elsewhere);
+  // Not by their origins, which are all `null` where the page is a file.
+  if (url.protocol !== location.protocol || url.host !== location.host) throw new Error(t.address.elsewhere);
   const { game, params, step } = checkpoint(await networkFile(url.href));
+  if (!gameNames().includes(game)) throw new Error(t.address.otherGame(game));
   const name = query.get('name');
   return {
     checkpoint: { label: name ?? t.players.checkpoint(step), url: url.href },

@@ -8,6 +8,9 @@ import { t } from './texts.js';
 /** Bytes of the largest file that is read. */
 export const LARGEST = 1_000_000;
 
+/** Moves of the longest game that is read: the page is busy for a millisecond with each. */
+export const MOST_MOVES = 1000;
+
 /** The parameters of a game that are not the standard ones. */
 export const changed = ({ board }: Game): [string, string][] =>
   board.params.filter(({ value, default: own }) => value !== own).map(({ key, value }) => [key, value]);
@@ -35,7 +38,10 @@ export function text(match: Match, players: [string, string]): string {
 export function read(source: string, current: Game): Match {
   const trimmed = source.trim();
   if (trimmed === '') throw new Error(t.noText);
+  if (trimmed.length > LARGEST) throw new Error(t.fileTooLarge);
   if (trimmed.startsWith('{')) return readGame(trimmed);
+  const moves = trimmed.split(/\s+/);
+  if (moves.length > MOST_MOVES) throw new Error(t.tooLong(moves.length, MOST_MOVES));
   let fault: unknown;
   try {
     return new Match(current, current.view(trimmed).position);
@@ -43,7 +49,7 @@ export function read(source: string, current: Game): Match {
     fault = error;
   }
   try {
-    return played(new Match(current), trimmed.split(/\s+/));
+    return played(new Match(current), moves);
   } catch {
     throw fault;
   }
@@ -61,7 +67,9 @@ function readGame(source: string): Match {
   return match;
 }
 
+/** Plays moves, of which there may be `MOST_MOVES`. */
 function played(match: Match, moves: string[]): Match {
+  if (moves.length > MOST_MOVES) throw new Error(t.tooLong(moves.length, MOST_MOVES));
   for (const [number, move] of moves.entries()) {
     try {
       match.play(move);
