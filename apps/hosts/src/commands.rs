@@ -1,6 +1,11 @@
-//! The command line: the programs of the hosts.
+//! The command line: one command per host, and one per game for the functions of its source.
 
 mod handout;
+mod mu_torere;
+mod mancala;
+mod morris;
+mod konane;
+mod morabaraba;
 mod pyro;
 
 use std::ffi::OsString;
@@ -10,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 use crate::output::note;
 
-/// Let Turnstone's agents play in the programs that the built-in games come from
+/// Let Turnstone's agents play in the programs that the built-in games come from, and call those programs' functions
 #[derive(Parser, Debug)]
 #[command(name = "turnstone-hosts", version, max_term_width = 100)]
 struct Hosts {
@@ -24,9 +29,17 @@ enum Command {
     Pyro(pyro::Pyro),
     /// Serve Pyro's Konane world for two players over TCP
     PyroServer(pyro::PyroServer),
-    /// Run the handout's programs for Morris
-    #[command(subcommand)]
-    Morris(handout::Program),
+    /// Mu Torere: the notebook's own functions
+    #[command(name = "mu_torere")]
+    MuTorere(mu_torere::MuTorere),
+    /// Mancala: the assignment's own functions
+    Mancala(mancala::Mancala),
+    /// Morris: the handout's own generators, estimates and programs
+    Morris(morris::Morris),
+    /// Konane: Pyro's own move generator
+    Konane(konane::Konane),
+    /// Morabaraba: the contest's own query functions
+    Morabaraba(morabaraba::Morabaraba),
 }
 
 /// Parses these arguments, the first of which is the program's name, runs the command and returns its exit code. Prints
@@ -40,7 +53,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match &command {
         Command::Pyro(command) => command.run(),
         Command::PyroServer(command) => command.run(),
-        Command::Morris(program) => program.run(),
+        Command::MuTorere(command) => command.run(),
+        Command::Mancala(command) => command.run(),
+        Command::Morris(command) => command.run(),
+        Command::Konane(command) => command.run(),
+        Command::Morabaraba(command) => command.run(),
     };
     done.unwrap_or_else(|error| {
         note(&format!("error: {error:#}"));

@@ -1,8 +1,8 @@
 //! Turnstone's agents in the programs that the built-in games come from.
 //!
 //! Each game's module has the functions of the game's source under their own names, over the rules of
-//! [`turnstone_env::games`]; [`pyro`] plays in Pyro's Konane world over TCP. The program `turnstone-hosts` runs
-//! both sides of that world and the handout's programs for Morris. The adapters in Python and shell are beside the crate's sources.
+//! [`turnstone_env::games`]; [`pyro`] plays in Pyro's Konane world over TCP. The program `turnstone-hosts` has a command
+//! for each. The adapters in Python and shell are beside the crate's sources.
 
 pub mod mu_torere;
 pub mod mancala;

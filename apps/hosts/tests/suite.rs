@@ -4,6 +4,7 @@ mod sources;
 mod morris;
 mod morabaraba;
 mod text;
+mod commands;
 #[cfg(unix)]
 mod handout;
 #[cfg(unix)]
