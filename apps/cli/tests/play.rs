@@ -283,6 +283,22 @@ mod terminal {
     }
 
     #[test]
+    fn the_line_is_edited_completed_and_remembered() {
+        let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
+        at.exp_string("your move").expect("a prompt");
+        // The arrow left, backspace, Ctrl-E, Tab, and the arrow up for the line before.
+        at.send("hxl\x1b[D\x7fe\x05\t\n").expect("it reads");
+        at.exp_string("take back your last move").expect("help was completed");
+        at.exp_string("your move").expect("a prompt");
+        at.send("\x1b[A\n").expect("it reads");
+        at.exp_string("take back your last move").expect("the line before came back");
+        at.exp_string("your move").expect("a prompt");
+        at.send_line("quit").expect("it reads");
+        at.exp_string("left after 0 moves").expect("it leaves");
+        at.exp_eof().expect("the end");
+    }
+
+    #[test]
     fn lines_that_are_pasted_or_typed_ahead_are_all_read() {
         let mut at = at_a_terminal(&["play", "mu_torere"], true, &[]);
         at.exp_string("the move: ").expect("a prompt");
@@ -294,13 +310,16 @@ mod terminal {
         at.exp_eof().expect("the end");
     }
 
+    /// Ctrl-D and Ctrl-C leave the game, in the middle of a line too for Ctrl-C.
     #[test]
-    fn the_end_of_the_input_leaves() {
-        let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
-        at.exp_string("your move").expect("a prompt");
-        at.send("\x04").expect("it reads");
-        at.flush().expect("it reads");
-        at.exp_string("left after 0 moves").expect("it leaves");
-        at.exp_eof().expect("the end");
+    fn control_characters_leave() {
+        for keys in ["\x04", "\x03", "he\x03"] {
+            let mut at = at_a_terminal(&["play", "mancala", "--p2", "random"], true, &[]);
+            at.exp_string("your move").expect("a prompt");
+            at.send(keys).expect("it reads");
+            at.flush().expect("it reads");
+            at.exp_string("left after 0 moves").expect("it leaves");
+            at.exp_eof().expect("the end");
+        }
     }
 }

@@ -13,7 +13,11 @@ pub(super) const HELP: &str =
   help, rules       this list; the rules of this game
   save [FILE]       write the game to a JSON file
   resign            give the game up
-  quit              leave";
+  quit              leave
+  Tab completes moves and commands, the arrow keys bring back earlier lines.";
+
+/// The words that commands begin with, for completion.
+pub(super) const WORDS: [&str; 9] = ["help", "moves", "undo", "hint", "board", "rules", "save", "resign", "quit"];
 
 /// A line that a person has entered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,7 +67,7 @@ mod tests {
         assert_eq!(Command::read("save My Game.json"), Ok(Command::Save(Some("My Game.json".into()))));
         assert_eq!(Command::read("remove (5, 4)"), Ok(Command::Move("remove (5, 4)".into())));
         assert_eq!(Command::read("undo 3"), Err("`undo` takes no `3`".into()));
-        for word in ["help", "moves", "undo", "hint", "board", "rules", "save", "resign", "quit"] {
+        for word in WORDS {
             assert!(!matches!(Command::read(word), Ok(Command::Move(_)) | Err(_)), "{word}");
             assert!(HELP.contains(word), "{word}");
         }

@@ -16,9 +16,9 @@ use turnstone_base::text::{shell_path, shell_word};
 use turnstone_env::{Action, AnyState, Side};
 
 use super::adviser::Adviser;
-use super::command::{Command, HELP};
+use super::command::{Command, HELP, WORDS};
 use super::notation;
-use super::prompt::ask;
+use super::prompt::Prompt;
 use super::screen::{Screen, move_line};
 use super::view::{best_line, coloured, in_words, numbered, soft};
 use crate::args::param_options;
@@ -48,6 +48,7 @@ pub(super) struct Session<'a> {
     /// The positions from the start to now, one more than moves.
     positions: Vec<AnyState>,
     moves: Vec<Action>,
+    prompt: Prompt,
     screen: Screen,
     adviser: Option<Adviser>,
     /// The side that has resigned.
@@ -70,11 +71,12 @@ impl<'a> Session<'a> {
         start: AnyState,
     ) -> Result<Self> {
         let rngs = [0, 1].map(|seat| stream(settings.seed, Purpose::Play, [seat, 0]));
+        let prompt = if players.iter().any(Option::is_none) { Prompt::new() } else { Prompt::Plain };
         let people = players.iter().filter(|player| player.is_none()).count();
         let screen = Screen::new(settings.quiet, people);
         let (positions, moves) = (vec![start], Vec::new());
         let (adviser, resigned) = (None, None);
-        let mut session = Self { game, players, rngs, settings, positions, moves, screen, adviser, resigned };
+        let mut session = Self { game, players, rngs, settings, positions, moves, prompt, screen, adviser, resigned };
         session.start_players();
         Ok(session)
     }
@@ -234,13 +236,16 @@ impl<'a> Session<'a> {
 
     /// Asks a person until the turn is over.
     fn ask(&mut self, mover: Side) -> Result<Turn> {
+        let mut words = self.game.legal_texts(self.state());
+        words.extend(WORDS.map(String::from));
         let turn = if self.people() == 1 { "your move" } else { "the move" };
         let last = self.last_move().map(|text| format!(" after {text}"));
         let belongings = &self.game.belongings()[mover.index()];
         let symbol = if belongings.is_empty() { String::new() } else { format!(" ({belongings})") };
         let prompt = format!("{mover}{symbol}, {turn}{}", last.unwrap_or_default());
         loop {
-            let line = ask(&prompt)?.context("the input ended before the game (`quit` leaves it)")?;
+            let line = self.prompt.line(&prompt, &words)?;
+            let line = line.context("the input ended before the game (`quit` leaves it)")?;
             match Command::read(&line) {
                 Err(fault) => self.screen.say(&fault),
                 Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &text) {
