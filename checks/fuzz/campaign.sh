@@ -16,7 +16,7 @@ mkdir -p "$logs"
 fast="notation agent_specs pyro_pickles cluster_messages"
 quick="truth_sets checkpoints"
 medium="saved_games pyro_requests"
-slow="tables ugi"
+slow="tables ugi analysis"
 
 cargo run --quiet --release --locked -p turnstone-fuzz --bin corpus -- checks/fuzz/corpus
 $fuzz build --fuzz-dir checks/fuzz --features libfuzzer-sys

@@ -20,6 +20,7 @@ pub mod cluster;
 #[cfg(feature = "cluster")]
 pub mod nats;
 pub mod engine;
+pub mod analysis;
 pub mod export;
 mod commands;
 mod help;
@@ -27,7 +28,7 @@ mod usage;
 mod cli;
 mod program;
 #[cfg(test)]
-mod pages_tests;
+mod pages;
 
 pub use added::{Command, Host, Run};
 pub use called::PROGRAM;

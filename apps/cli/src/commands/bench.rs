@@ -2,6 +2,7 @@
 
 mod subject;
 mod env;
+mod search;
 mod inference;
 mod self_play;
 mod learner;
@@ -28,6 +29,8 @@ pub(crate) struct Bench {
 enum Part {
     /// Random playouts and batched environments of each game
     Env(env::Env),
+    /// Alpha-beta from the start of each game, with and without a transposition table
+    Search(search::Search),
     /// The network's forward pass by batch size
     Inference(inference::Inference),
     /// Self-play as in training, with one worker and with more
@@ -40,6 +43,7 @@ impl Bench {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         match &self.part {
             Part::Env(part) => part.run(games),
+            Part::Search(part) => part.run(games),
             Part::Inference(part) => part.run(games),
             Part::SelfPlay(part) => part.run(games),
             Part::Learner(part) => part.run(games),

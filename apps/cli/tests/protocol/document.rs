@@ -14,7 +14,7 @@ fn the_conversations_in_the_document_are_true() {
         converse(&mut Talk::start(&args), lines);
         blocks += 1;
     }
-    assert_eq!(blocks, 3, "conversations in the document");
+    assert_eq!(blocks, 4, "conversations in the document");
 }
 
 /// Sends the lines after `>` and expects the lines after `<`, in which `*` matches anything. Of consecutive lines of

@@ -58,19 +58,21 @@ fn the_end_of_input_ends_a_search_and_the_program() {
 
 #[test]
 fn a_reader_that_has_gone_ends_the_program() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
-        .args(["engine", "mancala"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program runs");
-    drop(child.stdout.take());
-    let mut input = child.stdin.take().expect("piped");
-    _ = std::io::Write::write_all(&mut input, b"isready\n");
-    let deadline = Instant::now() + PATIENCE;
-    while child.try_wait().expect("a child").is_none() {
-        assert!(Instant::now() < deadline, "the program continues though nobody reads");
-        thread::sleep(Duration::from_millis(5));
+    for command in [["engine", "mancala"], ["analyse", "mu_torere"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+            .args(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        drop(child.stdout.take());
+        let mut input = child.stdin.take().expect("piped");
+        _ = std::io::Write::write_all(&mut input, b"isready\n");
+        let deadline = Instant::now() + PATIENCE;
+        while child.try_wait().expect("a child").is_none() {
+            assert!(Instant::now() < deadline, "the program continues though nobody reads");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
