@@ -97,7 +97,10 @@ impl<'a, G: Game> Suite<'a, G> {
         assert_eq!(spec.cells.len(), spec.points, "every point needs a cell");
         let area = spec.lattice[0] * spec.lattice[1];
         assert!(spec.cells.iter().all(|&cell| usize::from(cell) < area), "cells must lie on the lattice");
-        assert!(spec.actions <= usize::from(u16::MAX), "actions must fit in 16 bits");
+        assert!(spec.actions <= Spec::MAX_ACTIONS, "there are at most {} actions", Spec::MAX_ACTIONS);
+        let [least, most] = spec.bounds;
+        let range = -Spec::MAX_FEATURE..=Spec::MAX_FEATURE;
+        assert!(least <= most && range.contains(&least) && range.contains(&most), "the bounds of features are a range");
         for symmetry in &spec.symmetries {
             assert!(is_permutation(symmetry.points.iter().map(|&p| usize::from(p)), spec.points), "points permuted");
             assert!(is_permutation(symmetry.actions.iter().map(|&a| usize::from(a)), spec.actions), "actions permuted");
@@ -257,8 +260,9 @@ impl<'a, G: Game> Suite<'a, G> {
     fn check_features(&mut self, state: &G::State, text: &str) {
         let mut features = vec![f32::NAN; self.spec.features()];
         self.game.observe(state, &mut features);
-        let bounded = |feature: &f32| feature.abs() <= Spec::MAX_FEATURE; // NaN is not
-        assert!(features.iter().all(bounded), "all features written, and at most {} at `{text}`", Spec::MAX_FEATURE);
+        let [least, most] = self.spec.bounds;
+        let bounded = |feature: &f32| (least..=most).contains(feature); // NaN is not
+        assert!(features.iter().all(bounded), "all features written, from {least} to {most}, at `{text}`");
         let mover = self.game.mover(state);
         let mut legal: Vec<usize> = self.legal.iter().map(|&a| self.spec.policy_index(mover, a)).collect();
         legal.sort_unstable();

@@ -30,6 +30,8 @@ pub struct Spec {
     pub point_planes: Vec<String>,
     /// Names of the planes that are constant over the board.
     pub scalars: Vec<String>,
+    /// The least and the greatest number that a feature can be; neither exceeds [`Spec::MAX_FEATURE`] in size.
+    pub bounds: [f32; 2],
     /// Number of actions.
     pub actions: usize,
     /// The blocks that the actions are numbered in: names, and how many actions each has.
@@ -51,12 +53,15 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Most actions of a game: indices have 16 bits, and the greatest one stands for no action.
+    pub const MAX_ACTIONS: usize = u16::MAX as usize - 1;
+
     /// Greatest size of a feature, far above what a network can learn from: good ones are around 1.
     pub const MAX_FEATURE: f32 = 1e6;
 
     /// The spec of a game whose points are all cells of its lattice, at most 256 of them, row by row from the top left,
-    /// with these planes of points and this many actions in one block; without scalars, directions, and symmetries but the
-    /// identity. Fields that are different are replaced:
+    /// with these planes of points and this many actions in one block; without scalars, directions, symmetries but the
+    /// identity, and bounds of the features but [`Spec::MAX_FEATURE`]. Fields that are different are replaced:
     ///
     /// ```
     /// # use turnstone_env::Spec;
@@ -76,6 +81,7 @@ impl Spec {
             directions: Vec::new(),
             point_planes: point_planes.iter().map(|&name| name.to_owned()).collect(),
             scalars: Vec::new(),
+            bounds: [-Self::MAX_FEATURE, Self::MAX_FEATURE],
             actions,
             blocks: vec![("ACTION", actions)],
             action_kinds: Vec::new(),

@@ -154,6 +154,7 @@ impl Game for Toy {
             directions: Vec::new(),
             point_planes: Vec::new(),
             scalars: vec!["node".into()],
+            bounds: [-Spec::MAX_FEATURE, Spec::MAX_FEATURE],
             actions: MAX_CHILDREN,
             blocks: vec![("CHILD", MAX_CHILDREN)],
             action_kinds: Vec::new(),

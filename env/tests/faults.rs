@@ -22,6 +22,7 @@ enum Fault {
     NoOutcome,
     /// A feature is not written.
     Unwritten,
+    WrongBounds,
     /// The features do not show the opponent's pieces.
     Hidden,
     /// The position's text does not say who is to move.
@@ -184,6 +185,7 @@ impl Game for Breakthrough {
             symmetries: vec![base.symmetries[0].clone(), mirror],
             second_player_map: Some(turned.collect()),
             scalars: vec!["plies / 100".into()],
+            bounds: [0.0, if self.has(Fault::WrongBounds) { 0.5 } else { 1.0 }],
             ..base
         }
     }
@@ -354,6 +356,7 @@ fn every_planted_fault_is_found() {
         (Fault::UnsortedActions, "legal actions increase"),
         (Fault::NoOutcome, "no legal action exactly when over"),
         (Fault::Unwritten, "all features written"),
+        (Fault::WrongBounds, "all features written, from 0 to 0.5"),
         (Fault::Hidden, "equal features mean equal legal actions"),
         (Fault::MoverLost, "position text"),
         (Fault::OneText, "names another action"),

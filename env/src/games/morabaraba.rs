@@ -134,6 +134,7 @@ impl Game for Morabaraba {
             directions: BOARD.directions(),
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
+            bounds: [0.0, 1.0],
             actions: Board::ACTIONS,
             blocks: Board::blocks("SHOOT"),
             action_kinds: Vec::new(),

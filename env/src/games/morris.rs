@@ -117,6 +117,7 @@ impl Game for Morris {
             directions: BOARD.directions(),
             point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
+            bounds: [0.0, 1.0],
             actions: Board::ACTIONS,
             blocks: Board::blocks("REMOVE"),
             action_kinds: Vec::new(),

@@ -76,6 +76,7 @@ impl Game for MuTorere {
             directions: directions(),
             point_planes: vec!["own pieces".into(), "opponent's pieces".into()],
             scalars: vec!["plies played / max_plies".into()],
+            bounds: [0.0, 1.0],
             actions: MOVES.len(),
             blocks: vec![("MOVE", MOVES.len())],
             action_kinds: Vec::new(),

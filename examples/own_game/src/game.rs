@@ -152,6 +152,7 @@ impl Game for ConnectFour {
             directions: directions(),
             point_planes: PLANES.map(str::to_owned).into(),
             scalars: vec![],
+            bounds: [0.0, 1.0],
             actions: COLUMNS,
             blocks: vec![("DROP", COLUMNS)],
             action_kinds: Vec::new(),

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use rand::TryRng;
+use turnstone_env::Spec;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
@@ -131,6 +132,22 @@ fn noise_is_mixed_in_at_the_root_alone() {
         run(&mut search, &mut evaluator);
         assert!(untouched(&search), "{method:?}");
         assert_eq!(priors_as_given(&search, 0), !noisy, "{method:?}");
+    }
+}
+
+#[test]
+fn a_node_can_have_as_many_edges_as_a_game_has_actions() {
+    let toy: Toy = "1(0 0)".parse().expect("a tree");
+    for count in [1, 2, Spec::MAX_ACTIONS - 1, Spec::MAX_ACTIONS] {
+        let mut tree = Tree::default();
+        tree.plant(&toy, toy.start());
+        tree.make_room(0, count);
+        assert!(!tree.root().is_expanded() && tree.root().evaluated() == Some(false) && tree.edges_of(0).is_empty());
+        let legal: Vec<Action> = (0..count).map(|action| Action(action as u16)).collect();
+        assert!(tree.root().claim() && tree.root().evaluated().is_none() && tree.edges_of(0).is_empty());
+        assert!(tree.expand(0, &legal, &vec![1.0 / count as f32; count], Evaluation::default()));
+        assert!(tree.root().is_expanded() && tree.root().evaluated() == Some(true), "{count}");
+        assert_eq!(tree.edges_of(0).len(), count);
     }
 }
 

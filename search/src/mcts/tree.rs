@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
-use turnstone_env::{Action, Game, Side};
+use turnstone_env::{Action, Game, Side, Spec};
 
 use crate::evaluator::Evaluation;
 
@@ -18,18 +18,20 @@ pub(super) type EdgeId = u32;
 /// No node: the edge has not been followed yet.
 pub(super) const NO_NODE: NodeId = NodeId::MAX;
 
-/// In place of the number of edges: there are none yet.
+/// In place of the last edge: there are no edges yet.
 const NOT_EXPANDED: u16 = u16::MAX;
-/// In place of the number of edges: a thread is about to add them.
+/// In place of the last edge: a thread is about to add the edges.
 const CLAIMED: u16 = u16::MAX - 1;
+
+const _: () = assert!(Spec::MAX_ACTIONS <= CLAIMED as usize, "the last edge of a node with all actions has an index");
 
 /// A position in the tree.
 #[derive(Debug)]
 pub(super) struct Node<S> {
     pub(super) state: S,
     pub(super) first_edge: AtomicU32,
-    /// Their number, or [`NOT_EXPANDED`] or [`CLAIMED`]; written last.
-    edges: AtomicU16,
+    /// Index of the last one among them, or [`NOT_EXPANDED`] or [`CLAIMED`]; written last.
+    last_edge: AtomicU16,
     pub(super) mover: Side,
     /// The exact value for the first side.
     pub(super) proven: Proven,
@@ -50,7 +52,7 @@ impl<S: Copy> Clone for Node<S> {
         Self {
             state: self.state,
             first_edge: AtomicU32::new(self.first_edge()),
-            edges: AtomicU16::new(self.edges.load(Ordering::Acquire)),
+            last_edge: AtomicU16::new(self.last_edge.load(Ordering::Acquire)),
             mover: self.mover,
             proven: Proven::new(self.proven.get()),
             in_flight: AtomicU16::new(0),
@@ -66,24 +68,24 @@ impl<S> Node<S> {
     /// Whether the edges are there.
     #[inline]
     pub(super) fn is_expanded(&self) -> bool {
-        self.edges.load(Ordering::Acquire) < CLAIMED
+        self.last_edge.load(Ordering::Acquire) < CLAIMED
     }
 
     /// Claims a node without edges for the calling thread, which then evaluates it. Returns false if it was too late.
     pub(super) fn claim(&self) -> bool {
-        self.edges.compare_exchange(NOT_EXPANDED, CLAIMED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.last_edge.compare_exchange(NOT_EXPANDED, CLAIMED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Gives up a claim.
     pub(super) fn release(&self) {
-        self.edges.store(NOT_EXPANDED, Ordering::Relaxed);
+        self.last_edge.store(NOT_EXPANDED, Ordering::Relaxed);
     }
 
     /// Whether the edges are there; `None` while a thread is about to add them.
     pub(super) fn evaluated(&self) -> Option<bool> {
-        match self.edges.load(Ordering::Acquire) {
+        match self.last_edge.load(Ordering::Acquire) {
             CLAIMED => None,
-            edges => Some(edges != NOT_EXPANDED),
+            last => Some(last != NOT_EXPANDED),
         }
     }
 
@@ -96,8 +98,8 @@ impl<S> Node<S> {
     /// Number of its edges.
     #[inline]
     pub(super) fn edges(&self) -> usize {
-        let edges = self.edges.load(Ordering::Acquire);
-        if edges < CLAIMED { usize::from(edges) } else { 0 }
+        let last = self.last_edge.load(Ordering::Acquire);
+        if last < CLAIMED { usize::from(last) + 1 } else { 0 }
     }
 
     /// Simulations that have ended and been counted.
@@ -292,7 +294,7 @@ impl<G: Game> Tree<G> {
             state,
             mover,
             first_edge: AtomicU32::new(0),
-            edges: AtomicU16::new(NOT_EXPANDED),
+            last_edge: AtomicU16::new(NOT_EXPANDED),
             proven: Proven::new(proven),
             in_flight: AtomicU16::new(0),
             value: Sum::default(),
@@ -325,13 +327,14 @@ impl<G: Game> Tree<G> {
 
     /// Adds the edges of a node, with its evaluation. Returns false if there is no room.
     pub(super) fn expand(&self, node: NodeId, legal: &[Action], priors: &[f32], estimate: Evaluation) -> bool {
-        assert!(legal.len() <= priors.len() && legal.len() < usize::from(CLAIMED), "a prior per action");
+        assert!(legal.len() <= priors.len(), "a prior per action");
+        assert!((1..=Spec::MAX_ACTIONS).contains(&legal.len()), "a running game has actions, and each has an index");
         let edges = legal.iter().zip(priors).map(|(&action, &prior)| Edge::new(action, prior));
         let Some(first_edge) = self.edges.extend(legal.len(), edges) else { return false };
         let node = self.node(node);
         node.value.set(self.utility(estimate));
         node.first_edge.store(first_edge, Ordering::Relaxed);
-        node.edges.store(legal.len() as u16, Ordering::Release); // indices of actions have 16 bits
+        node.last_edge.store((legal.len() - 1) as u16, Ordering::Release);
         true
     }
 

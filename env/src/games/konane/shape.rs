@@ -33,6 +33,7 @@ impl Board {
             directions: Direction::ALL.map(|direction| self.next_cells(direction)).into(),
             point_planes: PLANES.map(str::to_owned).into(),
             scalars: SCALARS.map(str::to_owned).into(),
+            bounds: [0.0, 1.0],
             actions: self.plies.len(),
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             action_kinds: self.action_kinds(),
