@@ -43,12 +43,13 @@ if [ -z "${WHEEL:-}" ] && [ "${FULL:-yes}" = yes ]; then
 fi
 
 # The tests run away from the sources, so that only the wheel can be imported.
-cp -r tests examples pyproject.toml ../../docs/export.md "$work"
+cp -r tests examples pyproject.toml ../../docs/{export,python-games}.md "$work"
 cd "$work"
 step "installation in a fresh environment"
 python3 -m venv test
 test/bin/pip install -q wheel/*.whl pytest "gymnasium>=1.1" pettingzoo pandas
 test/bin/pip install -q mypy || echo "skipped: mypy cannot be installed"
+test/bin/pip install -q pyright || echo "skipped: pyright cannot be installed"
 test/bin/pip install -q onnxruntime || echo "skipped: onnxruntime cannot be installed, so exports are not run"
 test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared"
 test/bin/pip install -q trackio wandb || echo "skipped: the trackers of experiments cannot be installed"

@@ -6,7 +6,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use turnstone_agents::{
-    Agent as Loaded, AgentSpec, Budget, Leaves, Player, SearchInfo, SearchRequest, TreeSearch, TreeSpec,
+    Agent as Loaded, AgentSpec, Budget, Leaves, LoadedNetwork, Player, PlayerFault, SearchInfo, SearchRequest,
+    TreeSearch, TreeSpec,
 };
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::Action;
@@ -15,9 +16,8 @@ use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
 use crate::errors::{agent_error, value_error};
-use crate::game::Game;
+use crate::game::{Call, Game};
 use crate::state::State;
-use crate::waiting::interruptible;
 
 /// Positions that a network's search evaluates in one batch.
 const BATCH: usize = 256;
@@ -32,6 +32,9 @@ const CACHED: usize = 1 << 16;
 /// `engine:<options>:<command line>`. The agent plays from any position and remembers none. `level=3` in place of a spec is
 /// an agent of measured strength, from 1, which a beginner can beat, to 8; `spec` is then that of the agent that plays it.
 ///
+/// One thread at a time uses an agent: a call while another thread is in one raises a RuntimeError. Give each thread a copy,
+/// `copy.copy(agent)`.
+///
 /// A copy shares the network and continues the random choices. A pickle holds the spec in place of the network: where it is
 /// loaded, `az:` reads its checkpoint again.
 ///
@@ -40,7 +43,8 @@ const CACHED: usize = 1 << 16;
 ///     spec: the agent.
 ///     level: number of a level of the game, in place of a spec.
 ///     seed: of random choices.
-///     params: parameters of the game.
+///     params: parameters of the game as a dictionary.
+///     parameters: the same as keyword arguments, in place of `params`.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct Agent {
     /// The game.
@@ -52,7 +56,8 @@ pub(crate) struct Agent {
 }
 
 struct Inner {
-    player: Box<dyn Player>,
+    /// Absent while it plays, and after an exception.
+    player: Option<Box<dyn Player>>,
     /// Number of choices so far: each has a random stream of its own.
     choices: u64,
     /// Searches a position, where the agent is a search with a network and a fixed number of simulations.
@@ -62,8 +67,12 @@ struct Inner {
 impl Agent {
     /// An agent that has made this many choices.
     fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
-        let player = py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(agent_error)?;
+        let player = Some(Self::player(py, &game, &loaded)?);
         Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
+    }
+
+    fn player(py: Python<'_>, game: &Game, loaded: &Loaded) -> PyResult<Box<dyn Player>> {
+        py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(agent_error)
     }
 
     /// Tree and simulations of an agent with a network whose search can be shown.
@@ -91,64 +100,91 @@ impl Agent {
         Ok(())
     }
 
-    /// Lets player or analyser work; an exception of rules in Python leaves new ones.
-    fn playing<T>(
-        &self,
-        py: Python<'_>,
-        inner: &mut Inner,
-        work: impl FnOnce(&mut Inner) -> PyResult<T>,
-    ) -> PyResult<T> {
-        let result = self.game.guarded(|| work(inner));
-        if result.is_err() {
-            inner.analyser = None;
-            let player = py.detach(|| self.game.guarded(|| self.loaded.player(&*self.game.rules)))?;
-            inner.player = player.map_err(agent_error)?;
-        }
-        result?
-    }
-
     /// Lets the player choose, and returns the last that it reported.
     fn choose(&self, py: Python<'_>, inner: &mut Inner, state: &State) -> PyResult<(Action, Option<SearchInfo>)> {
+        let (game, state) = (self.game.clone(), state.state.clone());
         let mut rng: Stream = stream(self.seed, Purpose::Play, [inner.choices, 0]);
         inner.choices += 1;
-        let player = &mut inner.player;
+        let mut player = match inner.player.take() {
+            Some(player) => player,
+            None => Self::player(py, &self.game, &self.loaded)?,
+        };
+        let fault = |fault: PlayerFault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec));
         if self.loaded.spec == AgentSpec::Random {
-            let action = player.choose(&state.state, &mut rng);
-            return action.map(|action| (action, None)).map_err(|fault| PyRuntimeError::new_err(fault.to_string()));
+            let action = game.guarded(|| player.choose(&state, &mut rng))?;
+            inner.player = Some(player);
+            return action.map(|action| (action, None)).map_err(fault);
         }
         let stop = Stop::default();
         let flag = stop.clone();
-        let chosen = interruptible(
-            py,
-            move || flag.raise(),
-            || {
-                player.new_game(&state.state, &mut rng);
-                let mut last = None;
-                let mut report = |info: &SearchInfo| last = Some(info.clone());
-                // A request with a report is one that the flag can stop.
-                let mut request =
-                    SearchRequest { control: stop.into(), report: Some(&mut report), ..SearchRequest::default() };
-                let chosen = player.search(&state.state, &mut request, &mut rng);
-                chosen.map(|action| (action, last))
-            },
-        )?;
-        chosen.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))
+        let work = move || {
+            player.new_game(&state, &mut rng);
+            let mut last = None;
+            let mut report = |info: &SearchInfo| last = Some(info.clone());
+            // A request with a report is one that the flag can stop.
+            let mut request =
+                SearchRequest { control: stop.into(), report: Some(&mut report), ..SearchRequest::default() };
+            let chosen = player.search(&state, &mut request, &mut rng);
+            (player, chosen.map(|action| (action, last)))
+        };
+        let (player, chosen) = self.game.interruptible(py, move || flag.raise(), work)?;
+        inner.player = Some(player);
+        chosen.map_err(fault)
+    }
+
+    /// Searches a position with the agent's tree.
+    fn search(
+        &self,
+        py: Python<'_>,
+        inner: &mut Inner,
+        state: State,
+        (tree, simulations): (TreeSpec, u32),
+        network: &LoadedNetwork,
+    ) -> PyResult<Analysis> {
+        let mut analyser = match inner.analyser.take() {
+            Some(analyser) => analyser,
+            None => {
+                let instructions = Instructions::best();
+                let leaves = Leaves::Network { network, tree: &tree, batch: BATCH, instructions };
+                self.game.rules.tree_search(leaves, CACHED).map_err(value_error)?
+            }
+        };
+        let (stop, root) = (Stop::default(), state.state.clone());
+        let flag = stop.clone();
+        let work = move || {
+            analyser.analyse(0, &root, simulations, stop);
+            while analyser.searching() > 0 {
+                analyser.advance(&mut Vec::new()).inspect_err(|_| analyser.clear())?;
+            }
+            let found = analyser.analysis(0);
+            Ok::<_, DeviceError>((analyser, found))
+        };
+        let found = self.game.interruptible(py, move || flag.raise(), work)?;
+        let (analyser, found) =
+            found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
+        inner.analyser = Some(analyser);
+        Ok(Analysis::of_tree(state, &found))
     }
 }
 
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (game, spec = None, *, level = None, seed = 0, **params))]
+    #[pyo3(
+        signature = (game, spec = None, *, level = None, seed = None, params = None, **parameters),
+        text_signature = "(game, spec=None, *, level=None, seed=0, params=None, **parameters)"
+    )]
     fn new(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
         spec: Option<&str>,
         level: Option<u8>,
-        seed: u64,
+        seed: Option<u64>,
         params: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::with_params(game, params, &["level", "seed"])?;
+        let given = [("spec", spec.is_some()), ("level", level.is_some()), ("seed", seed.is_some()), ("params", false)];
+        let game = Game::of_call(&Call { name: "Agent", arguments: &given }, game, params, parameters)?;
         let spec: AgentSpec = match (spec, level) {
             (Some(spec), None) => spec.parse().map_err(agent_error)?,
             (None, Some(level)) => format!("level:{level}").parse().map_err(agent_error)?,
@@ -159,7 +195,7 @@ impl Agent {
         }
         let rules = &*game.rules;
         let loaded = py.detach(|| game.guarded(|| Loaded::load(&spec, rules)))?.map_err(agent_error)?;
-        Self::of_loaded(py, game, loaded, seed, 0)
+        Self::of_loaded(py, game, loaded, seed.unwrap_or(0), 0)
     }
 
     /// The spec in full.
@@ -173,7 +209,7 @@ impl Agent {
         let state = state.clone();
         self.check(&state)?;
         let mut inner = self.lock()?;
-        Ok(self.playing(py, &mut inner, |inner| self.choose(py, inner, &state))?.0.0)
+        Ok(self.choose(py, &mut inner, &state)?.0.0)
     }
 
     /// What the agent finds in a position. Ctrl-C interrupts it.
@@ -181,33 +217,11 @@ impl Agent {
         let state = state.clone();
         self.check(&state)?;
         let mut inner = self.lock()?;
-        let (Some((tree, simulations)), Some(network)) = (self.tree(), self.loaded.network()) else {
-            let (action, info) = self.playing(py, &mut inner, |inner| self.choose(py, inner, &state))?;
-            return Ok(Analysis::of_agent(state, action, info));
-        };
-        let found = self.playing(py, &mut inner, |inner| {
-            if inner.analyser.is_none() {
-                let instructions = Instructions::best();
-                let leaves = Leaves::Network { network, tree: &tree, batch: BATCH, instructions };
-                inner.analyser = Some(self.game.rules.tree_search(leaves, CACHED).map_err(value_error)?);
-            }
-            let analyser = inner.analyser.as_mut().expect("it was just made");
-            let stop = Stop::default();
-            let flag = stop.clone();
-            interruptible(
-                py,
-                move || flag.raise(),
-                || {
-                    analyser.analyse(0, &state.state, simulations, stop);
-                    while analyser.searching() > 0 {
-                        analyser.advance(&mut Vec::new()).inspect_err(|_| analyser.clear())?;
-                    }
-                    Ok::<_, DeviceError>(analyser.analysis(0))
-                },
-            )
-        })?;
-        let found = found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
-        Ok(Analysis::of_tree(state, &found))
+        if let (Some(tree), Some(network)) = (self.tree(), self.loaded.network()) {
+            return self.search(py, &mut inner, state, tree, network);
+        }
+        let (action, info) = self.choose(py, &mut inner, &state)?;
+        Ok(Analysis::of_agent(state, action, info))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -240,7 +254,7 @@ pub(crate) fn restore_agent(
     seed: u64,
     choices: u64,
 ) -> PyResult<Agent> {
-    let mut agent = Agent::new(py, game, Some(spec), None, seed, None)?;
+    let mut agent = Agent::new(py, game, Some(spec), None, Some(seed), None, None)?;
     agent.inner.get_mut().unwrap_or_else(PoisonError::into_inner).choices = choices;
     Ok(agent)
 }

@@ -4,7 +4,7 @@ use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUn
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 /// An array of integers of any kind as int64, without a copy if it is one already. `name` names it in errors.
 pub(crate) fn integers<'py>(given: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonlyArrayDyn<'py, i64>> {
@@ -15,6 +15,15 @@ pub(crate) fn integers<'py>(given: &Bound<'py, PyAny>, name: &str) -> PyResult<P
     }
     let py = given.py();
     let numpy = py.import(intern!(py, "numpy"))?;
+    // NumPy makes a number of a bool among integers.
+    if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() {
+        let kinds = (py.get_type::<PyBool>(), numpy.getattr(intern!(py, "bool_"))?).into_pyobject(py)?;
+        for item in given.try_iter()? {
+            if item?.is_instance(&kinds)? {
+                return Err(PyTypeError::new_err(format!("{name} must be integers, not bool")));
+            }
+        }
+    }
     let array = numpy.call_method1(intern!(py, "asarray"), (given,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if !matches!(kind.as_str(), "i" | "u") {

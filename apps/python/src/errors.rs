@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use turnstone_agents::AgentError;
-use turnstone_env::Error;
+use turnstone_env::{Error, nearest};
 use turnstone_search::TensorFault;
 
 create_exception!(
@@ -33,6 +33,13 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// An action that the rules do not allow.
 pub(crate) fn illegal_action(message: String) -> PyErr {
     IllegalActionError::new_err(message)
+}
+
+/// A keyword argument that a call does not take, in the words of Python, which libraries look for. `known` are the names that
+/// it takes.
+pub(crate) fn unexpected_keyword<'a>(call: &str, key: &str, known: impl Iterator<Item = &'a str>, why: &str) -> PyErr {
+    let near = nearest(key, known).map(|near| format!(" (did you mean '{near}'?)")).unwrap_or_default();
+    PyTypeError::new_err(format!("{call}() got an unexpected keyword argument '{key}'{near}; {why}"))
 }
 
 /// A fault of rules in Python.

@@ -1,20 +1,25 @@
 //! Games as the classes of this module hold them: rules with their parameters, in Rust or in Python.
 
+use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyOverflowError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple, PyType};
 use turnstone_env::{Action, AnyState, Erased, Error, Params, Side, nearest};
 use turnstone_selfplay::TrainableGame;
 
-use crate::errors::{game_error, illegal_action, value_error};
+use crate::errors::{game_error, illegal_action, unexpected_keyword, value_error};
 use crate::py_game::{self, PyGame, interned};
 use crate::registry::registered;
 use crate::settings;
+use crate::waiting::watched;
+
+/// Plies after which a random game should have ended.
+const LONG: usize = 10_000;
 
 /// A game as the classes of this module hold it.
 #[derive(Clone)]
@@ -22,31 +27,92 @@ pub(crate) struct Game {
     pub(crate) rules: Arc<dyn TrainableGame>,
 }
 
+/// A call from Python that takes a game with its parameters, and other arguments.
+pub(crate) struct Call<'a> {
+    pub(crate) name: &'a str,
+    /// Names of the other arguments, and whether they were given.
+    pub(crate) arguments: &'a [(&'a str, bool)],
+}
+
+impl Call<'_> {
+    /// The error of a keyword argument that is neither one of the call nor one of these parameters of the game.
+    fn unexpected(&self, key: &str, params: &str, why: &str) -> PyErr {
+        let own = self.arguments.iter().map(|(name, _)| *name);
+        unexpected_keyword(self.name, key, own.chain(params.split(", ").filter(|name| !name.is_empty())), why)
+    }
+}
+
 impl Game {
     /// A game, or the one of a name.
     pub(crate) fn of(game: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::with_params(game, None, &[])
+        Self::with_params(game, &Params::new())
     }
 
-    /// A game, or the one of a name and parameters. `keywords` are the other keyword arguments of the call: a parameter that
-    /// does not exist may be one of them misspelt.
-    pub(crate) fn with_params(
+    /// The game of a call from Python: a game, or the one of a name or class with parameters. They are the dictionary
+    /// `params` or, without it, the keyword arguments `named`.
+    pub(crate) fn of_call(
+        call: &Call<'_>,
         game: &Bound<'_, PyAny>,
         params: Option<&Bound<'_, PyDict>>,
-        keywords: &[&str],
+        named: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let params = settings::params(params)?;
+        let named = settings::params(named)?;
+        let Some(params) = params else { return Self::of_keywords(call, game, &named) };
+        if let Some((key, _)) = named.iter().next() {
+            let name = call.name;
+            let fault =
+                format!("{name}() takes the parameters of a game by keyword (`{key}`) or as `params`, not both");
+            return Err(PyTypeError::new_err(fault));
+        }
+        Self::with_params(game, &settings::params(Some(params))?)
+    }
+
+    /// The game of a call whose keyword arguments are its own and the game's parameters.
+    fn of_keywords(call: &Call<'_>, game: &Bound<'_, PyAny>, named: &Params) -> PyResult<Self> {
+        if game.is_instance_of::<GameObject>() {
+            let Some((key, _)) = named.iter().next() else { return Self::of_object(game) };
+            return Err(call.unexpected(key, "", "parameters belong to the name of a game, not to a Game"));
+        }
+        if named.iter().next().is_some() {
+            let default = Self::of(game)?;
+            let params = default.rules.params();
+            let known = params.iter().map(|(key, _)| key).collect::<Vec<_>>().join(", ");
+            let is_known = |key: &str| params.iter().any(|(known, _)| known == key);
+            if let Some((key, _)) = named.iter().find(|(key, _)| !is_known(key)) {
+                let has = if known.is_empty() { "no parameters".to_owned() } else { format!("the parameters {known}") };
+                return Err(call.unexpected(key, &known, &format!("{} has {has}", default.rules.name())));
+            }
+        }
+        let game = Self::with_params(game, named)?;
+        let params = game.rules.params();
+        let is_known = |key: &str| params.iter().any(|(known, _)| known == key);
+        match call.arguments.iter().find(|(key, is_given)| *is_given && is_known(key)) {
+            None => Ok(game),
+            Some((key, _)) => {
+                let (call, name) = (call.name, game.rules.name());
+                Err(PyTypeError::new_err(format!(
+                    "`{key}` is an argument of {call}() and a parameter of {name}: give the parameters of {name} as \
+                     params={{...}}, so that `{key}` is the argument of {call}()"
+                )))
+            }
+        }
+    }
+
+    /// A game, or the one of a name or class and parameters.
+    fn with_params(game: &Bound<'_, PyAny>, params: &Params) -> PyResult<Self> {
         if let Ok(class) = game.cast::<PyType>()
             && class.is_subclass_of::<GameObject>()?
         {
-            return Ok(Self { rules: made(class, &params)? });
+            return Ok(Self { rules: made(class, params)? });
         }
         if game.is_instance_of::<GameObject>() {
-            let Some((key, _)) = params.iter().next() else { return Self::of_object(game) };
-            let near = nearest(key, keywords.iter().copied());
-            let near = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-            let fault = "parameters belong to a name of a game, not to a Game";
-            return Err(PyTypeError::new_err(format!("`{key}`{near}: {fault}")));
+            return match params.iter().next() {
+                None => Self::of_object(game),
+                Some((key, _)) => {
+                    let fault = format!("`{key}`: parameters belong to the name of a game, not to a Game");
+                    Err(PyTypeError::new_err(fault))
+                }
+            };
         }
         if !game.is_instance_of::<PyString>() {
             let kind = game.get_type();
@@ -54,8 +120,7 @@ impl Game {
                 "a game is a name, a turnstone.Game or a class of games, not {kind}"
             )));
         }
-        let rules = registered().make(&game.extract::<String>()?, &params);
-        Ok(Self { rules: rules.map_err(|error| game_error(with_keywords(error, keywords)))? })
+        Self::named(&game.extract::<String>()?, params)
     }
 
     pub(crate) fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -78,30 +143,98 @@ impl Game {
         }
     }
 
+    /// Runs `work`, which calls the rules, as [`watched`] does, and returns an exception of rules in Python.
+    pub(crate) fn watched<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        stop: impl Fn() + Send + Sync,
+        look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let game = self.clone();
+        let stop = || {
+            stop();
+            self.interrupt();
+        };
+        let result = watched(py, stop, look, move || game.guarded(work));
+        self.resume();
+        result?
+    }
+
+    /// [`Game::watched`] without a look.
+    pub(crate) fn interruptible<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        stop: impl Fn() + Send + Sync,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> PyResult<T> {
+        self.watched(py, stop, |_| Ok(()), work)
+    }
+
+    /// Warns of rules in Python with which a random game does not end.
+    pub(crate) fn warn_if_endless(&self) -> PyResult<()> {
+        if self.python().is_none() {
+            return Ok(());
+        }
+        let (rules, mut state, mut random) = (&self.rules, self.rules.start(), 0x9E37_79B9_u32);
+        for _ in 0..LONG {
+            if rules.outcome(&state).is_some() {
+                return Ok(());
+            }
+            let legal = rules.legal_actions(&state);
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            rules.play(&mut state, legal[(random >> 8) as usize % legal.len()]);
+        }
+        let name = rules.name();
+        let text =
+            format!("{name}: a random game has not ended after {LONG} plies; a game without an end is never finished");
+        Python::attach(|py| {
+            py.import("warnings")?.call_method1("warn", (text, py.get_type::<PyRuntimeWarning>())).map(drop)
+        })
+    }
+
+    /// Ends the work of other threads that call rules in Python, until [`Game::resume`].
+    pub(crate) fn interrupt(&self) {
+        self.python().into_iter().for_each(PyGame::interrupt);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.python().into_iter().for_each(PyGame::resume);
+    }
+
     /// An action that is given as an index, or as a text in a position.
     pub(crate) fn action(&self, action: &Bound<'_, PyAny>, state: &AnyState) -> PyResult<Action> {
         if action.is_instance_of::<PyString>() {
             let text: String = action.extract()?;
             return self.guarded(|| self.rules.parse_action_in(state, &text))?.map_err(game_error);
         }
-        let index: i64 = action.extract().map_err(|_| {
-            let kind = action.get_type();
-            PyTypeError::new_err(format!("an action is an integer or a text, not {kind}"))
-        })?;
-        self.index(index)
+        self.indexed(action, "an integer or a text")
+    }
+
+    /// An action that is given as an integer, which is no `bool`. `kinds` names what is allowed.
+    pub(crate) fn indexed(&self, action: &Bound<'_, PyAny>, kinds: &str) -> PyResult<Action> {
+        let kind = action.get_type();
+        let wrong = || PyTypeError::new_err(format!("an action is {kinds}, not {kind}"));
+        if action.is_instance_of::<PyBool>() {
+            return Err(wrong());
+        }
+        match action.extract::<i64>() {
+            Ok(index) => self.index(index),
+            Err(error) if error.is_instance_of::<PyOverflowError>(action.py()) => Err(self.no_action(action)),
+            Err(_) => Err(wrong()),
+        }
     }
 
     /// An action that is given as an index.
     pub(crate) fn index(&self, index: i64) -> PyResult<Action> {
         let actions = self.rules.spec().actions;
-        match u16::try_from(index).ok().filter(|&index| usize::from(index) < actions) {
-            Some(index) => Ok(Action(index)),
-            None => Err(illegal_action(format!(
-                "action {index}: the actions of {} are 0 to {}",
-                self.rules.name(),
-                actions - 1
-            ))),
-        }
+        let index = u16::try_from(index).ok().filter(|&index| usize::from(index) < actions).ok_or(index);
+        index.map(Action).map_err(|index| self.no_action(index))
+    }
+
+    fn no_action(&self, index: impl Display) -> PyErr {
+        let (name, last) = (self.rules.name(), self.rules.spec().actions - 1);
+        illegal_action(format!("action {index}: the actions of {name} are 0 to {last}"))
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
@@ -177,9 +310,9 @@ impl<'py> IntoPyObject<'py> for Game {
 ///
 /// Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
 /// actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
-/// `observation_many(states)`. Optional are `version`, `plane_names`, `action_blocks`, `side_names`, `second_player_map`,
-/// `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with `parse_position(text)`, and
-/// `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
+/// `observation_many(states)`. Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`,
+/// `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with
+/// `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
 /// `turnstone.register_game` gives it a name everywhere.
 #[pyclass(frozen, subclass, name = "Game", module = "turnstone")]
 pub(crate) struct GameObject {
@@ -192,7 +325,8 @@ pub(crate) struct GameObject {
 }
 
 /// Attributes that a subclass of `Game` may set in its instances.
-const ATTRIBUTES: [&str; 6] = ["name", "version", "num_actions", "observation_shape", "plane_names", "action_blocks"];
+const ATTRIBUTES: [&str; 7] =
+    ["name", "version", "num_actions", "observation_shape", "observation_bounds", "plane_names", "action_blocks"];
 
 impl GameObject {
     pub(crate) fn of(game: Game) -> Self {
@@ -244,16 +378,22 @@ impl GameObject {
             let params = py_game::params(class, args, params)?;
             return Ok(Self { built_in: None, params, python: Mutex::default() });
         }
-        let params = params.map_or_else(|| Ok(PyDict::new(class.py())), PyDictMethods::copy)?;
-        let name = match (args.len(), params.get_item("name")?) {
+        let named = params.map_or_else(|| Ok(PyDict::new(class.py())), PyDictMethods::copy)?;
+        let taken = |key: &str| {
+            let value = named.get_item(key)?;
+            if value.is_some() {
+                named.del_item(key)?;
+            }
+            Ok::<_, PyErr>(value)
+        };
+        let name = match (args.len(), taken("name")?) {
             (1, None) => args.get_item(0)?,
             (0, Some(name)) => name,
-            _ => return Err(PyTypeError::new_err("Game takes a name, and parameters by keyword")),
+            _ => return Err(PyTypeError::new_err("Game() takes a name, and parameters by keyword or as `params`")),
         };
-        if params.contains("name")? {
-            params.del_item("name")?;
-        }
-        Ok(Self::of(Game::named(&name.extract::<String>()?, &settings::params(Some(&params))?)?))
+        let params = taken("params")?.map(|params| params.cast_into::<PyDict>()).transpose()?;
+        let call = Call { name: "Game", arguments: &[("name", false), ("params", false)] };
+        Ok(Self::of(Game::of_call(&call, &name, params.as_ref(), Some(&named))?))
     }
 
     /// Sets an attribute of an instance of a subclass.
@@ -309,6 +449,12 @@ impl GameObject {
     #[getter]
     fn observation_shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::attribute(slf, "observation_shape", |game| <(usize, usize, usize)>::from(game.shape()))
+    }
+
+    /// The least and the greatest number that an observation can hold.
+    #[getter]
+    fn observation_bounds<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::attribute(slf, "observation_bounds", |game| <(f32, f32)>::from(game.rules.spec().bounds))
     }
 
     /// Names of the planes of an observation: first those with a number per point, then those that are constant.
@@ -372,9 +518,9 @@ impl GameObject {
     }
 
     /// The text of an action.
-    fn action_text(slf: &Bound<'_, Self>, action: i64) -> PyResult<String> {
+    fn action_text(slf: &Bound<'_, Self>, action: &Bound<'_, PyAny>) -> PyResult<String> {
         let game = Game::of_object(slf.as_any())?;
-        let action = game.index(action)?;
+        let action = game.indexed(action, "an integer")?;
         game.guarded(|| game.rules.action_text(action))
     }
 
@@ -387,9 +533,9 @@ impl GameObject {
     /// Where the policy vector of a network holds an action of a player (0 or 1). Policies are seen by the player to
     /// move, as observations are: in Mancala both players' own pits share their entries. Where the players act on the same
     /// points it is the action itself.
-    fn policy_index(slf: &Bound<'_, Self>, player: u8, action: i64) -> PyResult<usize> {
+    fn policy_index(slf: &Bound<'_, Self>, player: u8, action: &Bound<'_, PyAny>) -> PyResult<usize> {
         let (game, side) = (Game::of_object(slf.as_any())?, side(player)?);
-        Ok(game.rules.spec().policy_index(side, game.index(action)?))
+        Ok(game.rules.spec().policy_index(side, game.indexed(action, "an integer")?))
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -465,23 +611,19 @@ pub(crate) fn made_by_name(class: &Bound<'_, PyType>, params: &Params) -> Result
     })
 }
 
-/// The error with the nearest of parameters and keyword arguments, where a parameter does not exist.
-fn with_keywords(error: Error, keywords: &[&str]) -> Error {
-    match error {
-        Error::UnknownParam { game, key, known, .. } => {
-            let nearest = nearest(&key, known.split(", ").chain(keywords.iter().copied()));
-            Error::UnknownParam { game, key, nearest, known }
-        }
-        other => other,
-    }
-}
-
-/// A game, or the one of a name or class and parameters, for callers in Python that have these other keyword arguments.
+/// The game of a call from Python, for functions and classes in Python: `arguments` are the names of the call's other
+/// arguments, and whether they were given by keyword.
 #[pyfunction]
 #[pyo3(name = "_game")]
-pub(crate) fn game_of(game: &Bound<'_, PyAny>, params: &Bound<'_, PyDict>, keywords: Vec<String>) -> PyResult<Game> {
-    let keywords: Vec<&str> = keywords.iter().map(String::as_str).collect();
-    Game::with_params(game, Some(params), &keywords)
+pub(crate) fn game_of_call(
+    game: &Bound<'_, PyAny>,
+    call: &str,
+    arguments: Vec<(String, bool)>,
+    params: Option<&Bound<'_, PyDict>>,
+    named: &Bound<'_, PyDict>,
+) -> PyResult<Game> {
+    let arguments: Vec<(&str, bool)> = arguments.iter().map(|(name, is_given)| (name.as_str(), *is_given)).collect();
+    Game::of_call(&Call { name: call, arguments: &arguments }, game, params, Some(named))
 }
 
 /// The player of index 0 or 1.
@@ -501,7 +643,7 @@ pub(crate) fn games() -> Vec<&'static str> {
 
 /// A game of a pickle, by its name or class: the rules must be of the version that wrote it.
 pub(crate) fn restored(game: &Bound<'_, PyAny>, version: u32, params: &Bound<'_, PyDict>) -> PyResult<Game> {
-    let game = Game::with_params(game, Some(params), &[])?;
+    let game = Game::with_params(game, &settings::params(Some(params))?)?;
     if game.rules.version() != version {
         let (name, own) = (game.rules.name(), game.rules.version());
         return Err(value_error(format!("{name}: the pickle is from version {version} of the rules, not {own}")));

@@ -77,7 +77,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<agent::Agent>()?;
     module.add_class::<network::Network>()?;
     module.add_function(wrap_pyfunction!(game::games, module)?)?;
-    module.add_function(wrap_pyfunction!(game::game_of, module)?)?;
+    module.add_function(wrap_pyfunction!(game::game_of_call, module)?)?;
     module.add_function(wrap_pyfunction!(own_games::register_game, module)?)?;
     module.add_function(wrap_pyfunction!(own_games::check_game, module)?)?;
     module.add_function(wrap_pyfunction!(state::restore_state, module)?)?;

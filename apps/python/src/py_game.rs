@@ -11,7 +11,7 @@ mod rules;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -49,6 +49,8 @@ struct Inner {
     observations: Cache<Arc<[f32]>>,
     /// Texts of the actions, and actions by text.
     texts: OnceLock<(Vec<String>, HashMap<String, Action>)>,
+    /// The games with other parameters that were made from this one.
+    others: Mutex<Vec<Weak<Inner>>>,
 }
 
 /// Makes another game of the same class.
@@ -59,7 +61,7 @@ impl PyGame {
     pub(crate) fn new(object: &Bound<'_, PyAny>, params: Params, make: Make) -> PyResult<Self> {
         let spec = declaration::spec(object)?;
         let shape = [spec.point_planes.len(), spec.lattice[0], spec.lattice[1]];
-        let (rules, start) = Rules::new(object, spec.name, spec.actions, shape)?;
+        let (rules, start) = Rules::new(object, spec.name, spec.actions, shape, spec.bounds)?;
         let size = rules.layout.size();
         let (facts, plays) = (Cache::new(2 * size + 2 * spec.actions), Cache::new(size + size_of::<PyState>()));
         let observations = Cache::new(size + 4 * spec.features());
@@ -78,6 +80,7 @@ impl PyGame {
             plays,
             observations,
             texts,
+            others: Mutex::default(),
         })))
     }
 
@@ -96,11 +99,29 @@ impl PyGame {
         self.0.faults.guarded(work)
     }
 
+    /// Ends the work of other threads that call the rules, as Ctrl-C does; `resume` allows the next one.
+    pub(crate) fn interrupt(&self) {
+        self.0.faults.interrupt();
+        self.made_of_it().iter().for_each(Self::interrupt);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.0.faults.resume();
+        self.made_of_it().iter().for_each(Self::resume);
+    }
+
+    /// The games with other parameters that were made from this one.
+    fn made_of_it(&self) -> Vec<Self> {
+        let mut others = self.0.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.retain(|other| other.strong_count() > 0);
+        others.iter().filter_map(|other| other.upgrade().map(Self)).collect()
+    }
+
     /// Asks the rules; an exception ends the present work.
     fn ask<T>(&self, question: impl FnOnce(Python<'_>, &Rules) -> PyResult<T>) -> T {
         self.0.faults.check();
         // The exception is raised without the GIL, which other threads may be waiting for.
-        match Python::attach(|py| question(py, &self.0.rules)) {
+        match Python::attach(|py| self.0.faults.calling_rules(py, || question(py, &self.0.rules))) {
             Ok(answer) => answer,
             Err(error) => self.0.faults.raise(error),
         }
@@ -111,6 +132,7 @@ impl PyGame {
     }
 
     fn facts(&self, state: &PyState) -> Facts {
+        self.0.faults.check_interrupt(); // a game whose answers are all known asks no more
         if let Some(facts) = self.0.facts.get(self.bytes(state)) {
             return facts;
         }
@@ -208,7 +230,10 @@ impl Game for PyGame {
     }
 
     fn remade(&self, params: &Params) -> Result<Self, Error> {
-        Python::attach(|py| (self.0.make)(&self.object().bind(py).get_type(), params)).map(|made| made.game().clone())
+        let made = Python::attach(|py| (self.0.make)(&self.object().bind(py).get_type(), params))?;
+        let other = made.game().clone();
+        self.0.others.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&other.0));
+        Ok(other)
     }
 
     fn params(&self) -> Params {

@@ -14,7 +14,7 @@ use turnstone_env::Spec;
 use turnstone_search::TensorFault;
 use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
 
-use crate::errors::{evaluator_error, value_error, within};
+use crate::errors::{evaluator_error, is_rules_error, value_error, within};
 use crate::evaluate::Leaves;
 use crate::game::Game;
 use crate::settings;
@@ -106,6 +106,10 @@ impl SelfPlay {
         }
         let self_play = SelfPlayConfig { threads, concurrent_games: concurrent_games.div_ceil(threads), ..self_play };
         let settings = GameSettings::new(&search, &self_play, seed, 0);
+        match game.guarded(|| game.warn_if_endless()).flatten() {
+            Err(error) if !is_rules_error(evaluate.py(), &error) => return Err(error),
+            _ => {} // `play` raises an exception of the rules
+        }
         let sessions = game.guarded(|| game.rules.sessions(&settings))?;
         let inner = Inner { sessions, finished: VecDeque::new(), is_broken: false };
         Ok(Self { game, leaves, settings, inner: Mutex::new(inner) })
@@ -207,6 +211,9 @@ impl SelfPlay {
     /// Steps all sessions until at least one game has finished, or `missing` games where there are several threads.
     fn advance(&self, inner: &mut Inner, missing: usize) -> Result<(), TensorFault> {
         let Inner { sessions, finished, .. } = inner;
+        if self.game.python().is_some() {
+            return self.advance_in_turn(sessions, finished, missing);
+        }
         let (first, others) = sessions.split_first_mut().expect("there is at least one session");
         let is_alone = others.is_empty();
         let wanted = if is_alone { 1 } else { missing };
@@ -229,6 +236,31 @@ impl SelfPlay {
         }
         if !is_alone {
             games.sort_by_key(|game| game.number);
+        }
+        finished.extend(games);
+        outcome
+    }
+
+    /// [`SelfPlay::advance`] without other threads: they would wait for one another where the rules are in Python, and Ctrl-C
+    /// for them.
+    fn advance_in_turn(
+        &self,
+        sessions: &mut [Box<dyn Session>],
+        finished: &mut VecDeque<FinishedGame>,
+        missing: usize,
+    ) -> Result<(), TensorFault> {
+        let wanted = if sessions.len() == 1 { 1 } else { missing };
+        let mut evaluator = self.leaves.evaluator(&self.game);
+        let mut games = Vec::new();
+        let mut outcome = Ok(());
+        while outcome.is_ok() && games.len() < wanted {
+            for session in &mut *sessions {
+                outcome = outcome.and_then(|()| self.step(&mut **session, &mut evaluator));
+                games.extend(session.take_finished());
+            }
+        }
+        if sessions.len() > 1 {
+            games.sort_by_key(|game: &FinishedGame| game.number);
         }
         finished.extend(games);
         outcome

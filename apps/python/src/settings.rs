@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 use turnstone_agents::{SEARCH_SETTINGS, SearchSettings};
-use turnstone_env::{Params, nearest};
+use turnstone_env::Params;
 use turnstone_selfplay::{SearchConfig, SelfPlayConfig};
 
-use crate::errors::value_error;
+use crate::errors::{unexpected_keyword, value_error};
 
 /// Parameters of a game: booleans, integers or texts.
 pub(crate) fn params(given: Option<&Bound<'_, PyDict>>) -> PyResult<Params> {
@@ -174,9 +174,8 @@ fn wrong_type(key: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("{key} must be a bool, a number or a str, not {kind}"))
 }
 
+/// The error of a keyword argument that is none of the settings.
 fn unknown<'a>(of: &str, key: &str, known: impl Iterator<Item = &'a str> + Clone) -> PyErr {
-    PyTypeError::new_err(match nearest(key, known.clone()) {
-        Some(near) => format!("{of} has no setting `{key}` (did you mean `{near}`?)"),
-        None => format!("{of} has no setting `{key}`; its settings are {}", known.collect::<Vec<_>>().join(", ")),
-    })
+    let all = known.clone().collect::<Vec<_>>().join(", ");
+    unexpected_keyword(of, key, known, &format!("its settings are {all}"))
 }

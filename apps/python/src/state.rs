@@ -10,10 +10,10 @@ use turnstone_env::{Action, AnyState, Side};
 use turnstone_selfplay::TrainableGame;
 
 use crate::errors::game_error;
-use crate::game::{Game, restored, side};
+use crate::game::{Call, Game, restored, side};
 
 /// An immutable position of a game: `State("mancala")` is the start, `State("mancala", text)` a position in the game's
-/// notation; parameters of the game are keyword arguments.
+/// notation; parameters of the game are keyword arguments or the dictionary `params`.
 ///
 /// States compare by game and position, and can be pickled and hashed. A notebook shows the board.
 #[pyclass(frozen, module = "turnstone")]
@@ -51,9 +51,15 @@ impl State {
 #[pymethods]
 impl State {
     #[new]
-    #[pyo3(signature = (game, text = None, **params))]
-    fn of_text(game: &Bound<'_, PyAny>, text: Option<&str>, params: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let game = Game::with_params(game, params, &["text"])?;
+    #[pyo3(signature = (game, text = None, *, params = None, **parameters))]
+    fn of_text(
+        game: &Bound<'_, PyAny>,
+        text: Option<&str>,
+        params: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let call = Call { name: "State", arguments: &[("text", text.is_some()), ("params", false)] };
+        let game = Game::of_call(&call, game, params, parameters)?;
         let state = match text {
             Some(text) => game.guarded(|| game.rules.parse_position(text))?.map_err(game_error)?,
             None => game.rules.start(),
@@ -118,7 +124,7 @@ impl State {
         Ok(PyArray1::from_vec(py, mask))
     }
 
-    /// The state after an action (an integer), or after actions given as text, separated by spaces.
+    /// The state after an action (an integer, no bool), or after actions given as text, separated by spaces.
     ///
     /// Raises IllegalActionError if an action is not legal, ValueError if a text names none.
     fn play(&self, actions: &Bound<'_, PyAny>) -> PyResult<Self> {

@@ -1,6 +1,7 @@
 //! The games of a `VecEnv`, and its autoreset modes.
 
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use turnstone_env::{Action, AutoReset, Lanes};
 
 use crate::errors::value_error;
@@ -26,10 +27,14 @@ impl Stepping {
 const AUTO_RESETS: [(&str, AutoReset); 3] =
     [("next_step", AutoReset::NextStep), ("same_step", AutoReset::SameStep), ("disabled", AutoReset::Disabled)];
 
-/// The autoreset mode of a name.
-pub(crate) fn auto_reset(name: &str) -> PyResult<AutoReset> {
-    let found = AUTO_RESETS.iter().find(|(known, _)| *known == name);
-    let wrong = || value_error(format!("autoreset is '{name}', but must be 'next_step', 'same_step' or 'disabled'"));
+/// The autoreset mode of a name, as here or as a member of Gymnasium's `AutoresetMode`, or of such a member.
+pub(crate) fn auto_reset(given: &Bound<'_, PyAny>) -> PyResult<AutoReset> {
+    let name = if given.is_instance_of::<PyString>() { Some(given.clone()) } else { given.getattr_opt("name")? };
+    let plain = |name: &str| name.to_lowercase().replace('_', "");
+    let name: Option<String> = name.and_then(|name| name.extract().ok());
+    let found = AUTO_RESETS.iter().find(|(known, _)| name.as_deref().map(plain) == Some(plain(known)));
+    let wrong =
+        || value_error(format!("autoreset_mode is {given:?}, but must be 'next_step', 'same_step' or 'disabled'"));
     found.map(|(_, mode)| *mode).ok_or_else(wrong)
 }
 

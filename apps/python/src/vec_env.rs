@@ -11,7 +11,7 @@ use turnstone_env::{Action, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
 use crate::errors::{game_error, illegal_action, value_error, within};
-use crate::game::Game;
+use crate::game::{Call, Game};
 use crate::state::{Outcome, State};
 use crate::stepping::{Stepping, auto_reset, auto_reset_name};
 
@@ -28,10 +28,12 @@ const MOST: i64 = 1 << 20;
 ///     num_envs: number of games (1 to 1048576).
 ///     threads: number of threads that step the games (1 to 1024). They do not change what happens in the games. More than
 ///         one pays off for thousands of games on free cores.
-///     autoreset: when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
-///         returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the
-///         step that ends a game returns the first observation of the next one), or `disabled`.
-///     params: parameters of the game.
+///     autoreset_mode: when a game that has ended starts anew, as in Gymnasium 1.x, whose `AutoresetMode` it may be:
+///         `next_step` (the step that ends a game returns its last observation, and the next step ignores the action, whose
+///         mask is all true), `same_step` (the step that ends a game returns the first observation of the next one), or
+///         `disabled`.
+///     params: parameters of the game as a dictionary.
+///     parameters: the same as keyword arguments, in place of `params`.
 #[pyclass(frozen, module = "turnstone")]
 pub(crate) struct VecEnv {
     /// The game.
@@ -71,29 +73,39 @@ pub(crate) struct VecEnv {
 #[pymethods]
 impl VecEnv {
     #[new]
-    #[pyo3(signature = (game, num_envs, *, threads = 1, autoreset = "next_step", **params))]
+    #[pyo3(
+        signature = (game, num_envs, *, threads = None, autoreset_mode = None, params = None, **parameters),
+        text_signature = "(game, num_envs, *, threads=1, autoreset_mode='next_step', params=None, **parameters)"
+    )]
     fn new(
         py: Python<'_>,
         game: &Bound<'_, PyAny>,
         num_envs: i64,
-        threads: i64,
-        autoreset: &str,
+        threads: Option<i64>,
+        autoreset_mode: Option<&Bound<'_, PyAny>>,
         params: Option<&Bound<'_, PyDict>>,
+        parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::with_params(game, params, &["threads", "autoreset"])?;
+        let given = [
+            ("num_envs", true),
+            ("threads", threads.is_some()),
+            ("autoreset_mode", autoreset_mode.is_some()),
+            ("params", false),
+        ];
+        let game = Game::of_call(&Call { name: "VecEnv", arguments: &given }, game, params, parameters)?;
         let num_envs = within("num_envs", num_envs, 1, MOST)? as usize;
-        let threads = within("threads", threads, 1, 1024)? as usize;
-        Self::with(py, game, num_envs, threads, auto_reset(autoreset)?)
+        let threads = within("threads", threads.unwrap_or(1), 1, 1024)? as usize;
+        Self::with(py, game, num_envs, threads, autoreset_mode.map_or(Ok(AutoReset::NextStep), auto_reset)?)
     }
 
-    /// When a game that has ended starts anew.
+    /// When a game that has ended starts anew: `next_step`, `same_step` or `disabled`.
     #[getter]
-    fn autoreset(&self) -> &'static str {
+    fn autoreset_mode(&self) -> &'static str {
         auto_reset_name(self.auto_reset)
     }
 
     /// Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
-    /// and an info with `action_mask` and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
+    /// and an info with `action_mask` (`masks` as int8, as Gymnasium's spaces take it) and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
     /// all games.
     #[pyo3(signature = (seed = None, reset_mask = None))]
     fn reset(&self, py: Python<'_>, seed: Option<u64>, reset_mask: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyTuple>> {
@@ -169,25 +181,20 @@ impl VecEnv {
 
     fn __repr__(&self) -> String {
         let (game, envs, threads) = (self.game.rules.name(), self.num_envs, self.threads);
-        format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset='{}')", self.autoreset())
+        format!("turnstone.VecEnv('{game}', {envs}, threads={threads}, autoreset_mode='{}')", self.autoreset_mode())
     }
 }
 
 impl VecEnv {
-    fn with(
-        py: Python<'_>,
-        game: Game,
-        num_envs: usize,
-        threads: usize,
-        auto_reset: AutoReset,
-    ) -> PyResult<Self> {
+    fn with(py: Python<'_>, game: Game, num_envs: usize, threads: usize, auto_reset: AutoReset) -> PyResult<Self> {
         let inner = Mutex::new(game.guarded(|| Stepping::new(&game, num_envs, threads, auto_reset))?);
         let ([planes, height, width], actions) = (game.shape(), game.rules.spec().actions);
         let (observations, rewards) = (zeros(py, [num_envs, planes, height, width]), zeros(py, [num_envs, 2]));
         let (terminated, truncated) = (zeros(py, [num_envs]), zeros(py, [num_envs]));
         let (masks, to_play) = (zeros(py, [num_envs, actions]), zeros(py, [num_envs]));
         let info = PyDict::new(py);
-        info.set_item("action_mask", &masks)?;
+        // Gymnasium's spaces sample with masks of int8: the same bytes.
+        info.set_item("action_mask", masks.bind(py).call_method1("view", ("int8",))?)?;
         info.set_item("to_play", &to_play)?;
         let on_reset = (&observations, &info).into_pyobject(py)?.unbind();
         let on_step = (&observations, &rewards, &terminated, &truncated, &info).into_pyobject(py)?.unbind();

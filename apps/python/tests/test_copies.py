@@ -82,7 +82,7 @@ def played(env, rng_seed, steps=60):
     for _ in range(steps):
         action = int(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))
         observation, reward, terminated, truncated, info = env.step(action)
-        trace.append((observation.tobytes(), reward, terminated, truncated, info["player"]))
+        trace.append((observation.tobytes(), reward, terminated, truncated, info["to_play"]))
         if terminated or truncated:
             env.reset()
     return trace

@@ -47,7 +47,6 @@ def test_check_env(name, opponent):
     # The checker samples actions without the mask, so illegal ones must not raise.
     with warnings.catch_warnings():
         warnings.filterwarnings("error", module="gymnasium.utils")
-        warnings.filterwarnings("ignore", message=".*infinity.*")
         check_env(gymnasium.make(IDS[name], opponent=opponent, illegal="random", seat=0).unwrapped)
         check_env(TurnstoneEnv(name, opponent=opponent, illegal="lose"), skip_render_check=True)
 
@@ -58,15 +57,15 @@ def test_whole_games_from_both_seats(name):
     seats, rewards = [], []
     for game in range(12):
         observation, info = env.reset(seed=5 if game == 0 else None)
-        seats.append(info["player"])
+        seats.append(info["to_play"])
         terminated = truncated = False
         while not (terminated or truncated):
             assert np.array_equal(observation, env.position.observation())
-            assert env.position.to_play == info["player"] and env.action_masks().dtype == np.bool_
+            assert env.position.to_play == info["to_play"] and env.action_masks().dtype == np.bool_
             assert np.array_equal(env.action_masks(), info["action_mask"])
             action = rng.choice(np.flatnonzero(env.action_masks()))
             observation, reward, terminated, truncated, info = env.step(action)
-        assert env.position.is_over and reward == env.position.outcome().rewards[info["player"]]
+        assert env.position.is_over and reward == env.position.outcome().rewards[info["to_play"]]
         rewards.append(reward)
         with pytest.raises(gymnasium.error.ResetNeeded):
             env.step(0)
@@ -77,7 +76,7 @@ def test_seeds_and_seats():
     def trace(seed):
         env = TurnstoneEnv("konane", opponent="random", seat="random")
         observation, info = env.reset(seed=seed)
-        steps = [info["player"], observation.tobytes()]
+        steps = [info["to_play"], observation.tobytes()]
         for _ in range(3):
             observation, *_ = env.step(np.flatnonzero(env.action_masks())[0])
             steps.append(observation.tobytes())
@@ -85,8 +84,8 @@ def test_seeds_and_seats():
 
     assert trace(1) == trace(1) and any(trace(1) != trace(seed) for seed in range(2, 6))
     env = TurnstoneEnv("mancala", seat=1)
-    assert [env.reset()[1]["player"] for _ in range(3)] == [1, 1, 1]
-    assert env.reset(options={"seat": 0})[1]["player"] == 0
+    assert [env.reset()[1]["to_play"] for _ in range(3)] == [1, 1, 1]
+    assert env.reset(options={"seat": 0})[1]["to_play"] == 0
     position = turnstone.State("mancala").play("B4")
     env.reset(options={"seat": 0, "position": position})
     assert env.position == position
@@ -117,15 +116,15 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest():
         (lambda **slip: gymnasium.make("turnstone/Mancala-v1", **slip), "stons", "stones"),
         (lambda **slip: gymnasium.make_vec("turnstone/Mancala-v1", num_envs=2, **slip), "autoreset_mod", "autoreset_mode"),
         (lambda **slip: TurnstoneVectorEnv("mancala", **slip), "thread", "threads"),
-        (lambda **slip: turnstone.VecEnv("mancala", 2, **slip), "autorest", "autoreset"),
+        (lambda **slip: turnstone.VecEnv("mancala", 2, **slip), "autoreset_mod", "autoreset_mode"),
         (lambda **slip: turnstone.Agent("mancala", "random", **slip), "sead", "seed"),
         (lambda **slip: turnstone.State("mancala", **slip), "txt", "text"),
     ]:
-        with pytest.raises(ValueError, match=f"mancala has no parameter `{key}` .did you mean `{near}`.*parameters are"):
+        with pytest.raises(TypeError, match=f"argument '{key}' .did you mean '{near}'.*mancala has the parameters"):
             make(**{key: "random"})
     game = turnstone.Game("mancala")
     for make in (lambda: TurnstoneEnv(game, oponent="random"), lambda: turnstone.VecEnv(game, 2, thread=1)):
-        with pytest.raises(TypeError, match="did you mean `(opponent|threads)`..: parameters belong to a name of a game"):
+        with pytest.raises(TypeError, match="did you mean '(opponent|threads)'.*parameters belong to the name of a game"):
             make()
 
 
@@ -178,3 +177,130 @@ def test_the_sync_vector_environment_works_too():
     for _ in range(60):
         actions = [np.flatnonzero(mask)[0] if mask.any() else 0 for mask in envs.call("action_masks")]
         envs.step(np.array(actions))
+
+
+def test_spaces_sample_with_the_masks():
+    env = TurnstoneEnv("mancala", opponent="random")
+    _, info = env.reset(seed=1)
+    assert info["action_mask"].dtype == np.int8 and env.action_masks().dtype == np.bool_
+    assert env.action_masks()[env.action_space.sample(mask=info["action_mask"])]
+    for opponent in (None, "random"):
+        envs = TurnstoneVectorEnv("mancala", 3, opponent=opponent)
+        _, info = envs.reset(seed=1)
+        for _ in range(5):
+            assert info["action_mask"].dtype == np.int8 and envs.action_masks().dtype == np.bool_
+            *_, info = envs.step(envs.action_space.sample(mask=tuple(info["action_mask"])))
+    envs = turnstone.VecEnv("mancala", 3)
+    _, info = envs.reset()
+    assert info["action_mask"].dtype == np.int8 and np.shares_memory(info["action_mask"], envs.masks)
+    space = gymnasium.vector.utils.batch_space(env.action_space, 3)
+    *_, info = envs.step(space.sample(mask=tuple(info["action_mask"])))
+    assert np.array_equal(info["action_mask"], envs.masks)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_bounds_of_observations(name):
+    low, high = turnstone.Game(name).observation_bounds
+    assert (low, high) == ((-3, 3) if name == "mancala" else (0, 1))
+    env = TurnstoneEnv(name, opponent="random", illegal="random")
+    envs = TurnstoneVectorEnv(name, 2, opponent=None)
+    for space in (env.observation_space, envs.single_observation_space, envs.observation_space):
+        assert (space.low == low).all() and (space.high == high).all() and space.is_bounded()
+    observation, _ = env.reset(seed=1)
+    for _ in range(200):
+        assert env.observation_space.contains(observation)
+        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            observation, _ = env.reset()
+
+
+def test_the_same_words_in_all_environments():
+    single, sync = TurnstoneEnv("mancala"), gymnasium.make_vec("turnstone/Mancala-v1", 2, vectorization_mode="sync")
+    kinds = [TurnstoneVectorEnv("mancala", 2, opponent=opponent) for opponent in (None, "random")]
+    assert set(single.reset()[1]) == {"action_mask", "to_play"}
+    for envs in (sync, *kinds):
+        assert set(envs.reset()[1]) == {"action_mask", "_action_mask", "to_play", "_to_play"}
+        assert envs.unwrapped.autoreset_mode == AutoresetMode.NEXT_STEP
+
+
+def test_the_last_info_of_a_game_has_what_the_sync_environment_has():
+    arguments = {"opponent": "random", "illegal": "random", "seat": 0, "max_plies": 9}
+    sync = gymnasium.make_vec(
+        "turnstone/MuTorere-v1", 3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": "SameStep"}, **arguments
+    )
+    envs = TurnstoneVectorEnv("mu_torere", 3, autoreset_mode="same_step", **arguments)
+    both = TurnstoneVectorEnv("mu_torere", 3, autoreset_mode="same_step", opponent=None, illegal="random", max_plies=9)
+    for each in (sync, envs, both):
+        each.reset(seed=4)
+    last = 0
+    for _ in range(60):
+        actions = np.zeros(3, np.int64)
+        (*_, first), (*_, second) = sync.step(actions), envs.step(actions)
+        assert set(first) == set(second), "at every step"
+        if "final_info" in first:
+            last += 1
+            expected, found = first["final_info"], second["final_info"]
+            assert set(expected) == set(found) == {"action_mask", "_action_mask", "to_play", "_to_play"}
+            for key in expected:
+                assert np.array_equal(expected[key], found[key]), key
+            assert np.array_equal(first["_final_info"], second["_final_info"])
+            assert all(np.array_equal(*pair) for pair in zip(first["final_obs"], second["final_obs"]))
+        *_, info = both.step(actions)
+        if "final_info" in info:
+            ended = info["_final_info"]
+            assert {"action_mask", "to_play", "rewards"} < set(info["final_info"])
+            assert np.array_equal(info["final_info"]["rewards"][ended], info["rewards"][ended])
+    assert last > 3
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_one_illegal_action_names_its_env_and_plays_nothing(opponent):
+    envs = TurnstoneVectorEnv("mancala", 4, opponent=opponent, seat=0)
+    before, info = envs.reset(seed=1)
+    legal = info["action_mask"].argmax(1)
+    for wrong in (11, 12, -1):
+        actions = legal.copy()
+        actions[2] = wrong
+        with pytest.raises(turnstone.IllegalActionError, match="^env 2: "):
+            envs.step(actions)
+        assert np.array_equal(envs._observations(), before)
+    envs.step(legal)
+    envs = TurnstoneVectorEnv("mu_torere", 2, opponent=opponent, seat=0, autoreset_mode="disabled", max_plies=2)
+    _, info = envs.reset(seed=1, options={"reset_mask": np.array([True, True])})
+    while not (~info["action_mask"].any(1)).any():
+        *_, info = envs.step(info["action_mask"].argmax(1))
+    with pytest.raises((gymnasium.error.ResetNeeded, turnstone.IllegalActionError), match="env 0: .*game is over"):
+        envs.step(np.zeros(2, np.int64))
+
+
+def test_illegal_actions_in_vector_environments():
+    _, info = (envs := TurnstoneVectorEnv("mancala", 3, opponent="random", seat=0, illegal="lose")).reset(seed=1)
+    actions = info["action_mask"].argmax(1)
+    actions[1] = 11
+    _, rewards, terminated, _, info = envs.step(actions)
+    assert rewards.tolist() == [0, -1, 0] and terminated.tolist() == [False, True, False]
+    assert info["illegal_action"].tolist() == [0, 11, 0] and info["_illegal_action"].tolist() == [False, True, False]
+    for opponent in (None, "random"):
+        envs = TurnstoneVectorEnv("mancala", 3, opponent=opponent, illegal="random")
+        envs.reset(seed=1)
+        for _ in range(300):
+            envs.step(np.full(3, -1))
+    with pytest.raises(ValueError, match="illegal is 'lose', which needs an opponent"):
+        TurnstoneVectorEnv("mancala", 3, opponent=None, illegal="lose")
+    with pytest.raises(ValueError, match="illegal is 'never'"):
+        TurnstoneVectorEnv("mancala", 3, illegal="never")
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_each_env_has_a_seed_of_its_own(opponent):
+    def trace(seed):
+        envs = TurnstoneVectorEnv("konane", 3, opponent=opponent, illegal="random", seat=0)
+        envs.reset(seed=seed)
+        return [[each.tobytes() for each in envs.step(np.full(3, -1))[0]] for _ in range(12)][-1]
+
+    whole = trace([5, 6, 7])
+    assert trace(5) == trace((5, 6, 7)) == trace(np.array([5, 6, 7])) == whole
+    assert trace([9, 6, 5])[1] == whole[1] and trace([9, 6, 5])[2] == whole[0]
+    assert trace([5, None, 7])[::2] == whole[::2]
+    with pytest.raises(ValueError, match="there are 2 seeds for 3 envs"):
+        trace([1, 2])

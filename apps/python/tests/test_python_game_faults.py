@@ -1,12 +1,15 @@
 """Faults planted in a game written in Python, each found by `check_game`; exceptions at hosts' doors; Ctrl-C."""
 
 import copy
+import os
 import pathlib
 import pickle
 import signal
 import subprocess
 import sys
+import time
 import traceback
+import warnings
 
 import numpy as np
 import pytest
@@ -118,7 +121,11 @@ PLANTED = {
     ),
     "a feature is too large": (
         planted(observation_many=observed(lambda planes: np.multiply(planes, 1e9, planes))),
-        "at most",
+        r"returned 1000000000, but observation_bounds is .-1000000, 1000000",
+    ),
+    "a feature is beyond the bounds": (
+        planted(observation_bounds=(0, 0.5)),
+        r"returned 1, but observation_bounds is .0, 0.5",
     ),
     "no game ends": (planted(outcome_many=decided_late), "returned no action"),
     "moves change nothing": (planted(play_many=endless), "did not end within"),
@@ -228,13 +235,42 @@ def test_states_of_a_class_that_cannot_be_found_say_so():
 
 # A shell that starts tests in the background makes them ignore Ctrl-C, which children inherit.
 INTERRUPTED = """
-import signal, sys
+import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from breakthrough import CONFIG, Breakthrough
+from tic_tac_toe import TicTacToe
 import turnstone
 
-turnstone.register_game(Breakthrough)
+class Held(TicTacToe):
+    def outcome(self, state):
+        if state.any():
+            self.hold()
+        return super().outcome(state)
+
+class Spins(Held):
+    name = "spins"
+    def hold(self):
+        while True:
+            pass
+
+class Sleeps(Held):
+    name = "sleeps"
+    def hold(self):
+        time.sleep(1000)
+
+class Endless(TicTacToe):
+    name = "endless"
+    def legal_actions(self, state):
+        return range(9)
+    def play(self, state, action):
+        state[action] = (state[action] + 1) % 3
+        return state
+    def outcome(self, state):
+        return None
+
+for game in (Breakthrough, Spins, Sleeps, Endless):
+    turnstone.register_game(game)
 print("begins", flush=True)
 try:
     {}
@@ -246,21 +282,97 @@ LONG = {
     "self-play": 'turnstone.SelfPlay(Breakthrough, "uniform", simulations=64, concurrent_games=64, threads=2).play(10**6)',
     "search": 'turnstone.Search(Breakthrough, "uniform", simulations=10**7).run(turnstone.State(Breakthrough))',
     "agent": 'turnstone.Agent(Breakthrough, "alphabeta:depth=30").act(turnstone.State(Breakthrough))',
+    "answers that are all known": 'turnstone.Agent(TicTacToe, "minimax:depth=9").act(turnstone.State(TicTacToe))',
+    "self-play that spins": 'turnstone.SelfPlay(Spins, "uniform", concurrent_games=4, threads=2).play(9)',
+    "self-play that sleeps": 'turnstone.SelfPlay(Sleeps, "uniform", concurrent_games=4, threads=2).play(9)',
+    "self-play without end": 'turnstone.SelfPlay(Endless, "uniform", concurrent_games=4, threads=2).play(9)',
+    "an agent that spins": 'turnstone.Agent(Spins, "alphabeta:depth=3").act(turnstone.State(Spins))',
+    "an agent that sleeps": 'turnstone.Agent(Sleeps, "alphabeta:depth=3").act(turnstone.State(Sleeps))',
 }
+if turnstone._turnstone._PROGRAM:
+    run = '{"game": {"name": "%s"}}, progress=False'
+    LONG |= {
+        "arena": 'turnstone.arena(Breakthrough, ["alphabeta:depth=30"] * 2)',
+        "arena with a search of known answers": 'turnstone.arena(TicTacToe, ["mcts:sims=4000000"] * 2)',
+        "arena that spins": 'turnstone.arena(Spins, ["random"] * 2, threads=2)',
+        "arena that sleeps": 'turnstone.arena(Sleeps, ["random"] * 2, threads=2)',
+        "arena without end": 'turnstone.arena(Endless, ["random"] * 2, threads=2)',
+        "training that spins": f"turnstone.train({run % 'spins'})",
+        "training that sleeps": f"turnstone.train({run % 'sleeps'})",
+        "training without end": f"turnstone.train({run % 'endless'})",
+        "exact values that spin": "turnstone.solve(Spins)",
+        "exact values that sleep": "turnstone.solve(Sleeps)",
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("work", LONG)
-def test_ctrl_c_ends_long_work(work):
+def test_ctrl_c_ends_long_work(work, tmp_path):
     examples = pathlib.Path(__file__).parents[1] / "examples"
-    program = [sys.executable, "-c", INTERRUPTED.format(LONG[work]), str(examples)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    program = [sys.executable, "-c", INTERRUPTED.replace("{}", LONG[work], 1), str(examples)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as child:
+        try:
+            assert child.stdout.readline() == "begins\n"
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(1)
+            began = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            answer, elapsed = child.stdout.readline(), time.monotonic() - began
+            out, err = child.communicate(timeout=30)
+        finally:
+            child.kill()
+    assert (answer, out, child.returncode) == ("interrupted\n", "", 0)
+    assert "Traceback" not in err and "panicked" not in err
+    assert elapsed < float(os.environ.get("TURNSTONE_INTERRUPT_SECONDS", "1.0")), elapsed
+
+
+def test_a_game_can_be_used_after_an_interruption():
+    program = INTERRUPTED.replace(
+        "    {}",
+        "    game = Breakthrough()\n"
+        "    turnstone.arena(game, ['alphabeta:depth=30'] * 2, threads=2)",
+        1,
+    )
+    program += """
+agent = turnstone.Agent(game, "alphabeta:depth=2")
+agent.act(turnstone.State(game))
+turnstone.arena(game, ["random"] * 2, games=4, threads=2)
+turnstone.check_game(game, games=2)
+print("goes on", flush=True)
+"""
+    if not turnstone._turnstone._PROGRAM:
+        pytest.skip("needs the arena")
+    examples = pathlib.Path(__file__).parents[1] / "examples"
+    with subprocess.Popen([sys.executable, "-c", program, str(examples)], stdout=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout.readline() == "begins\n"
             with pytest.raises(subprocess.TimeoutExpired):
                 child.wait(1)
             child.send_signal(signal.SIGINT)
-            out, err = child.communicate(timeout=30)
+            assert child.communicate(timeout=60)[0] == "interrupted\ngoes on\n"
         finally:
             child.kill()
-    assert (out, err, child.returncode) == ("interrupted\n", "", 0)
+
+
+def test_a_game_without_an_end_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    endless = planted(
+        TicTacToe,
+        legal_actions=lambda self, state: range(9),
+        play=lambda self, state, action: (state + (np.arange(9) == action)).astype(np.int8) % 3,
+        outcome=lambda self, state: None,
+    )
+    message = "planted: a random game has not ended after 10000 plies"
+    with pytest.warns(RuntimeWarning, match=message):
+        turnstone.SelfPlay(endless, "uniform")
+    with pytest.raises(AssertionError, match="did not end within"):
+        turnstone.check_game(endless, games=1)
+    if turnstone._turnstone._PROGRAM:
+        turnstone.register_game(endless)
+        for work in (
+            lambda: turnstone.arena(endless, ["random"] * 2),
+            lambda: turnstone.train({"game": {"name": "planted"}}, progress=False),
+        ):
+            with pytest.raises(RuntimeWarning, match=message), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                work()

@@ -79,7 +79,7 @@ def test_parameters():
     assert game.params == {"counters": 9, "most": 3} and repr(game) == "Nim(counters=9)" and game != Nim()
     assert turnstone.State(Nim, counters=9) == turnstone.State(game) and game == Nim(9, 3)
     assert Nim(most=2).num_actions == 2 and turnstone.State(Nim(most=2)).legal_actions() == [0, 1]
-    with pytest.raises(ValueError, match="no parameter `counter` .did you mean `counters`"):
+    with pytest.raises(TypeError, match="keyword argument 'counter' .did you mean 'counters'"):
         turnstone.State(Nim, counter=9)
     assert Breakthrough(size=6).observation_shape == (2, 6, 6)
     turnstone.check_game(Breakthrough(size=4), games=5)
@@ -121,7 +121,7 @@ def test_copies_and_pickles():
 def test_vec_env(game, autoreset):
     """Many positions in each call are played as one by one."""
     game = game()
-    envs = turnstone.VecEnv(game, 8, autoreset=autoreset)
+    envs = turnstone.VecEnv(game, 8, autoreset_mode=autoreset)
     envs.reset(seed=3)
     states = [turnstone.State(game)] * 8
     for _ in range(25):
@@ -443,3 +443,52 @@ def test_the_same_game_in_rust_plays_the_same_games():
     for rust, python in zip(games("mu_torere"), games(MuTorere)):
         assert np.array_equal(rust, python)
     turnstone.check_game(MuTorere, games=5)
+
+
+class Widest(turnstone.Game):
+    """A game of one ply, with the most actions that are allowed, all of them legal."""
+
+    name, num_actions, observation_shape, observation_bounds = "widest", 65534, (1, 1, 1), (0, 1)
+
+    def initial_state(self):
+        return np.zeros(1, np.uint16)
+
+    def mover(self, state):
+        return 0
+
+    def legal_actions(self, state):
+        return np.ones(self.num_actions, bool)
+
+    def play(self, state, action):
+        return np.array([action + 1], np.uint16)
+
+    def outcome(self, state):
+        return None if not state.any() else 1 if state == self.num_actions else -1
+
+    def observation(self, state):
+        return np.zeros((1, 1, 1)) + state.any()
+
+
+def test_the_most_actions_that_are_allowed():
+    start = turnstone.State(Widest)
+    assert start.legal_actions() == list(range(65534))
+    for method in ("gumbel", "puct"):
+        found = turnstone.Search(Widest, "uniform", simulations=40, method=method).run(start)
+        assert found.visits.sum() == 40 and len(found.priors) == 65534
+    assert turnstone.Agent(Widest, "mcts:sims=100").act(start) < 65534
+    examples = turnstone.SelfPlay(Widest, "uniform", simulations=20, concurrent_games=2).play(3)
+    assert examples.masks.shape == (3, 65534) and examples.masks.all()
+    envs = turnstone.VecEnv(Widest, 2)
+    envs.reset()
+    assert envs.legal_counts.tolist() == [65534] * 2
+    _, rewards, terminated, _, _ = envs.step([65533, 65532])
+    assert rewards[:, 0].tolist() == [1, -1] and terminated.all()
+    with pytest.raises(turnstone.GameError, match="num_actions is 65535, but must be from 1 to 65534"):
+        turnstone.State(type("Wider", (Widest,), {"num_actions": 65535}))
+
+
+def test_bounds_of_observations():
+    assert TicTacToe().observation_bounds == (-1e6, 1e6) and Widest().observation_bounds == (0, 1)
+    for wrong in ((1, 0), (0, 1e7), (0,), "ab", (float("nan"), 1)):
+        with pytest.raises((turnstone.GameError, TypeError), match="observation_bounds is"):
+            turnstone.State(type("Wrong", (Widest,), {"observation_bounds": wrong}))

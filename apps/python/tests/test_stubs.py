@@ -9,6 +9,7 @@ import ast
 import inspect
 import pathlib
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -50,6 +51,67 @@ def documented(stub):
 
 def test_docstrings_are_those_of_the_module():
     assert documented(STUB.read_text()) == STUB.read_text(), f"write them with: python {__file__} {STUB.name}"
+
+
+def attributes():
+    """The attributes of the classes of the stub that have a docstring."""
+    for node in ast.parse(STUB.read_text()).body:
+        for field, after in zip(node.body, node.body[1:]) if isinstance(node, ast.ClassDef) else ():
+            if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr):
+                yield node.name, field.target.id, ast.literal_eval(after.value)
+
+
+def test_docstrings_of_attributes_are_those_of_the_module():
+    found = list(attributes())
+    assert {"name", "num_actions", "observation_shape"} <= {name for _, name, _ in found}
+    for cls, name, doc in found:
+        assert inspect.getdoc(getattr(getattr(turnstone, cls), name)) == doc, name
+
+
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
+# In the repository, and beside the tests that run away from it.
+PAGES = [EXAMPLES.parents[2] / "docs/python-games.md"] if len(EXAMPLES.parents) > 2 else []
+PAGE = next((page for page in [*PAGES, EXAMPLES.parent / "python-games.md"] if page.is_file()), None)
+
+WRONG = """
+import turnstone
+
+turnstone.VecEnv("mancala", 2, autoreset_mode="never")
+turnstone.env("mancala", render_mode="film")
+turnstone.parallel_env("mancala", illegal="lose")
+turnstone.arena("mancala", ["random", "random"], format="knockout")
+turnstone.arena("mancala", ["random", "random"], out_of_time="win")
+turnstone.grade("mancala", "random", phase="end")
+"""
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_game_of_ones_own_is_clean(checker, tmp_path):
+    pytest.importorskip(checker)
+    for name in ("tic_tac_toe", "breakthrough"):
+        (tmp_path / f"{name}.py").write_text((EXAMPLES / f"{name}.py").read_text())
+    kept = "\n\ncells: int = Nim().heap()\n"
+    method = "        return (np.arange(7) < state[0]).reshape(1, 1, 7)\n"
+    page = re.search(r"```python\n(import numpy.*?)```", PAGE.read_text(), re.DOTALL)[1] if PAGE else ""
+    if page:
+        own = f"{method}\n    def heap(self) -> int:\n        return 7\n"
+        (tmp_path / "nim.py").write_text(page.replace(method, own) + kept)
+    wrong = tmp_path / "wrong.py"
+
+    def check(*files):
+        flags = ["--check-untyped-defs"] if checker == "mypy" else ["--pythonpath", sys.executable]
+        command = [sys.executable, "-m", checker, *flags, *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        if not re.search(r"\d+ error|no issues", done.stdout):
+            pytest.skip(f"{checker} does not run here: {done.stdout}{done.stderr}")
+        return done
+
+    done = check(*tmp_path.glob("*.py"))
+    assert done.returncode == 0, done.stdout
+    wrong.write_text(WRONG)
+    done = check(wrong)
+    lines = {int(line) for line in re.findall(r"wrong.py:(\d+)", done.stdout)}
+    assert lines >= {number for number, line in enumerate(WRONG.splitlines(), 1) if "(" in line}, done.stdout
 
 
 def constructors():
@@ -134,11 +196,11 @@ def test_a_slip_is_answered_with_the_nearest_keyword():
         (turnstone.Search, "simulation", "simulations"),
         (turnstone.Search, "considerd", "considered"),
     ]:
-        with pytest.raises(TypeError, match=f"no setting `{key}` .did you mean `{near}`"):
+        with pytest.raises(TypeError, match=f"keyword argument '{key}' .did you mean '{near}'"):
             cls("mancala", "uniform", **{key: 1})
     # Keys of a run's config that mean nothing here.
     for key in ["games_per_iteration", "final_simulations", "play_proof_nodes", "precision", "device"]:
-        with pytest.raises(TypeError, match=f"no setting `{key}`"):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{key}'"):
             turnstone.SelfPlay("mancala", "uniform", **{key: 1})
     with pytest.raises(ValueError, match="simulations: .*expected u32"):
         turnstone.SelfPlay("mancala", "uniform", simulations=2.5)

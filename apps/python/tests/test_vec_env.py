@@ -21,7 +21,7 @@ def sampled(masks, rng):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_equals_single_games(name, autoreset, threads):
     rng = np.random.default_rng(1)
-    envs = turnstone.VecEnv(name, 7, threads=threads, autoreset=autoreset)
+    envs = turnstone.VecEnv(name, 7, threads=threads, autoreset_mode=autoreset)
     start = turnstone.State(name)
     states, ended, games = [start] * 7, [False] * 7, 0
     observations, info = envs.reset(seed=3)
@@ -53,7 +53,7 @@ def test_equals_single_games(name, autoreset, threads):
 
 
 def test_disabled_autoreset():
-    envs = turnstone.VecEnv("mu_torere", 2, autoreset="disabled", max_plies=2)
+    envs = turnstone.VecEnv("mu_torere", 2, autoreset_mode="disabled", max_plies=2)
     envs.reset()
     envs.step([envs.game.action_index("0,4")] * 2)
     _, _, _, truncated, info = envs.step([envs.game.action_index("1,0")] * 2)
@@ -106,8 +106,8 @@ def test_errors_name_the_env_and_change_nothing():
         turnstone.VecEnv("mancala", 0)
     with pytest.raises(ValueError, match="threads is -1"):
         turnstone.VecEnv("mancala", 1, threads=-1)
-    with pytest.raises(ValueError, match="autoreset is .never."):
-        turnstone.VecEnv("mancala", 1, autoreset="never")
+    with pytest.raises(ValueError, match="autoreset_mode is .never."):
+        turnstone.VecEnv("mancala", 1, autoreset_mode="never")
     with pytest.raises(ValueError, match="stones"):
         turnstone.VecEnv("mancala", 1, stones=0)
     with pytest.raises(IndexError, match="env 3: the envs are 0 to 2"):

@@ -20,10 +20,12 @@ state. Observations are seen by the player to move, and so are the policy vector
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from ._examples import Examples
+from ._made import takes_game
 from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
+from ._rendering import RenderMode
 from ._turnstone import (
     Agent,
     Analysis,
@@ -94,34 +96,54 @@ def _aec() -> Any:
     return aec
 
 
-def env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> Any:
+@takes_game
+def env(
+    game: str | Game | type[Game],
+    render_mode: RenderMode | None = None,
+    *,
+    params: dict[str, Any] | None = None,
+    **parameters: Any,
+) -> Any:
     """A PettingZoo AEC environment of a game, with PettingZoo's wrapper that checks the order of calls.
 
-    Parameters of the game are keyword arguments: ``turnstone.env("mancala", stones=3)``. See `turnstone.aec.TurnstoneAEC`.
-    Needs `pettingzoo`.
+    Parameters of the game are keyword arguments, ``turnstone.env("mancala", stones=3)``, or the dictionary `params`. See
+    `turnstone.aec.TurnstoneAEC`. Needs `pettingzoo`.
     """
-    return _aec().env(game, render_mode=render_mode, **params)
+    return _aec().env(game, render_mode=render_mode)
 
 
-def raw_env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> Any:
+@takes_game
+def raw_env(
+    game: str | Game | type[Game],
+    render_mode: RenderMode | None = None,
+    *,
+    params: dict[str, Any] | None = None,
+    **parameters: Any,
+) -> Any:
     """The environment of `env` without the wrapper."""
-    return _aec().raw_env(game, render_mode=render_mode, **params)
+    return _aec().raw_env(game, render_mode=render_mode)
 
 
+@takes_game
 def parallel_env(
     game: str | Game | type[Game],
-    render_mode: str | None = None,
+    render_mode: RenderMode | None = None,
     max_cycles: int | None = None,
-    illegal: str = "raise",
-    **params: Any,
+    illegal: Literal["raise", "random"] = "raise",
+    *,
+    params: dict[str, Any] | None = None,
+    **parameters: Any,
 ) -> Any:
     """A PettingZoo parallel environment of a game: both agents choose in every step, and the choice of the one that is
     to move is played. See `turnstone.aec.TurnstoneParallel`. Needs `pettingzoo`.
     """
-    return _aec().parallel_env(game, render_mode, max_cycles, illegal, **params)
+    return _aec().parallel_env(game, render_mode, max_cycles, illegal)
 
 
-def register_game(game: type[Game]) -> type[Game]:
+_GameClass = TypeVar("_GameClass", bound="type[Game]")
+
+
+def register_game(game: _GameClass) -> _GameClass:
     """Gives a subclass of `Game` its name everywhere: in configs of `train`, for checkpoints, and wherever a name of a game is
     an argument. In Gymnasium it becomes `turnstone/<Name>-v<version>`, in PettingZoo `turnstone/<name>-v<version>`. Returns the class,
     so that it can be a decorator.

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, Sequence, Tuple, Union
 
 from . import _turnstone
 from ._turnstone import Game, State
@@ -166,9 +166,9 @@ def arena(
     opening_filter: str | None = None,
     opening_bound: int | None = None,
     seed: int = 0,
-    format: str = "round-robin",
+    format: Literal["round-robin", "gauntlet"] = "round-robin",
     clock: str | None = None,
-    out_of_time: str = "random",
+    out_of_time: Literal["random", "lose"] = "random",
     sprt: str | None = None,
     threads: int | None = None,
     ladder: bool = False,
@@ -269,7 +269,7 @@ def grade(
     *,
     positions: PathLike | None = None,
     sample: int | None = None,
-    phase: str | None = None,
+    phase: Literal["opening", "midgame", "endgame"] | None = None,
     critical: bool = False,
     tables: PathLike = "tables",
     seed: int = 0,
@@ -297,10 +297,8 @@ def grade(
     if data is None:
         raise RuntimeError("the grading was interrupted before its end")
     regret = Interval(*data["regret"])
-    everything, critical = data["all"], data["critical"]
-    return Grade(
-        agent, _share(everything), _share(critical), regret, everything["positions"], critical["positions"], data
-    )
+    every, hard = data["all"], data["critical"]
+    return Grade(agent, _share(every), _share(hard), regret, every["positions"], hard["positions"], data)
 
 
 class Solution:
@@ -358,7 +356,7 @@ def solve(game: str | Game | type[Game], *, tables: PathLike = "tables", build: 
         ValueError: there are no exact values of the game with its parameters.
     """
     _need_program()
-    rules = _turnstone._game(game, {}, [])
+    rules = _turnstone._game(game, "solve", [], None, {})
     if build and type(rules) is _turnstone.Game:
         command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--tables-only", "--out", os.fspath(tables)]
         for key, value in rules.params.items():

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ._turnstone import State, _rasterize
 
-__all__ = ["RENDER_MODES", "rendered"]
+__all__ = ["RENDER_MODES", "RenderMode", "rendered"]
 
-RENDER_MODES = ("human", "ansi", "svg", "rgb_array")
+RenderMode = Literal["human", "ansi", "svg", "rgb_array"]
+RENDER_MODES: tuple[RenderMode, ...] = ("human", "ansi", "svg", "rgb_array")
 
 
 def rendered(state: State, mode: str) -> str | np.ndarray[Any, Any] | None:

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Literal, NoReturn, SupportsIndex, final, overload
+from typing import Any, Literal, NoReturn, Protocol, SupportsIndex, final, overload
 
 from typing_extensions import Self, disjoint_base
 
@@ -39,7 +39,13 @@ def _register_game(game: type[Game]) -> None: ...
 def _restore_state(
     game: str | type[Game], version: int, params: dict[str, Any], text: str | None, last: int | None
 ) -> Any: ...
-def _game(game: str | Game | type[Game], params: dict[str, Any], keywords: list[str]) -> Game: ...
+def _game(
+    game: str | Game | type[Game],
+    call: str,
+    arguments: list[tuple[str, bool]],
+    params: dict[str, Any] | None,
+    named: dict[str, Any],
+) -> Game: ...
 def _restore_agent(game: Game, spec: str, seed: int, choices: int) -> Agent: ...
 def _rasterize(svg: str, scale: float = 1.0) -> npt.NDArray[np.uint8]: ...
 
@@ -60,34 +66,30 @@ class Game:
 
     Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
     actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
-    `observation_many(states)`. Optional are `version`, `plane_names`, `action_blocks`, `side_names`, `second_player_map`,
-    `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with `parse_position(text)`, and
-    `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
+    `observation_many(states)`. Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`,
+    `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with
+    `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
     `turnstone.register_game` gives it a name everywhere.
     """
 
     def __new__(cls, *args: Any, **params: Any) -> Self: ...
-    @property
-    def name(self) -> str:
-        """Name of the game, such as `mancala`."""
-    @property
-    def version(self) -> int:
-        """Version of the rules; it is raised when rules, actions or planes change their meaning."""
+    name: str
+    """Name of the game, such as `mancala`."""
+    version: int
+    """Version of the rules; it is raised when rules, actions or planes change their meaning."""
     @property
     def params(self) -> dict[str, bool | int | str]:
         """All parameters with their values."""
-    @property
-    def num_actions(self) -> int:
-        """Number of actions; an action's index means the same in every state."""
-    @property
-    def observation_shape(self) -> tuple[int, int, int]:
-        """Shape of an observation: planes, height, width."""
-    @property
-    def plane_names(self) -> list[str]:
-        """Names of the planes of an observation: first those with a number per point, then those that are constant."""
-    @property
-    def action_blocks(self) -> list[tuple[str, int]]:
-        """The blocks that the actions are numbered in: names, and how many actions each has."""
+    num_actions: int
+    """Number of actions; an action's index means the same in every state."""
+    observation_shape: tuple[int, int, int]
+    """Shape of an observation: planes, height, width."""
+    observation_bounds: tuple[float, float]
+    """The least and the greatest number that an observation can hold."""
+    plane_names: Sequence[str]
+    """Names of the planes of an observation: first those with a number per point, then those that are constant."""
+    action_blocks: Sequence[tuple[str, int]]
+    """The blocks that the actions are numbered in: names, and how many actions each has."""
     @property
     def num_symmetries(self) -> int:
         """Number of the board's symmetries, the identity included."""
@@ -104,7 +106,7 @@ class Game:
     @property
     def heuristics(self) -> list[str]:
         """Names of the static evaluations of classical search, the default first."""
-    def action_text(self, action: SupportsIndex) -> str:
+    def action_text(self, action: Any) -> str:
         """The text of an action."""
     def action_index(self, text: str) -> int:
         """The action of a text; whether it is legal depends on the state."""
@@ -139,12 +141,19 @@ class Outcome:
 @final
 class State:
     """An immutable position of a game: `State("mancala")` is the start, `State("mancala", text)` a position in the game's
-    notation; parameters of the game are keyword arguments.
+    notation; parameters of the game are keyword arguments or the dictionary `params`.
 
     States compare by game and position, and can be pickled and hashed. A notebook shows the board.
     """
 
-    def __new__(cls, game: str | Game | type[Game], text: str | None = None, **params: bool | int | str) -> State: ...
+    def __new__(
+        cls,
+        game: str | Game | type[Game],
+        text: str | None = None,
+        *,
+        params: dict[str, bool | int | str] | None = None,
+        **parameters: bool | int | str,
+    ) -> State: ...
     @property
     def game(self) -> Game:
         """The game."""
@@ -155,7 +164,7 @@ class State:
     def is_over(self) -> bool:
         """Whether the game is over."""
     @property
-    def phase(self) -> str:
+    def phase(self) -> Literal["opening", "midgame", "endgame"]:
         """The part of the game: `opening`, `midgame` or `endgame`."""
     @property
     def last_action(self) -> int | None:
@@ -171,7 +180,7 @@ class State:
     def policy_mask(self) -> npt.NDArray[np.bool_]:
         """The legal actions as bool [actions], in the order of a network's policy vector (see `Game.policy_index`)."""
     def play(self, actions: SupportsIndex | str) -> State:
-        """The state after an action (an integer), or after actions given as text, separated by spaces.
+        """The state after an action (an integer, no bool), or after actions given as text, separated by spaces.
 
         Raises IllegalActionError if an action is not legal, ValueError if a text names none.
         """
@@ -196,6 +205,11 @@ class State:
     def __copy__(self) -> State: ...
     def __deepcopy__(self, _memo: Any, /) -> State: ...
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+_AutoresetMode = Literal["next_step", "same_step", "disabled"] | _Named
 _Arrays = tuple[npt.NDArray[np.float32], dict[str, npt.NDArray[Any]]]
 _Step = tuple[
     npt.NDArray[np.float32],
@@ -217,10 +231,12 @@ class VecEnv:
         num_envs: number of games (1 to 1048576).
         threads: number of threads that step the games (1 to 1024). They do not change what happens in the games. More than
             one pays off for thousands of games on free cores.
-        autoreset: when a game that has ended starts anew, as in Gymnasium 1.x: `next_step` (the step that ends a game
-            returns its last observation, and the next step ignores the action, whose mask is all true), `same_step` (the
-            step that ends a game returns the first observation of the next one), or `disabled`.
-        params: parameters of the game.
+        autoreset_mode: when a game that has ended starts anew, as in Gymnasium 1.x, whose `AutoresetMode` it may be:
+            `next_step` (the step that ends a game returns its last observation, and the next step ignores the action, whose
+            mask is all true), `same_step` (the step that ends a game returns the first observation of the next one), or
+            `disabled`.
+        params: parameters of the game as a dictionary.
+        parameters: the same as keyword arguments, in place of `params`.
     """
 
     def __new__(
@@ -229,8 +245,9 @@ class VecEnv:
         num_envs: SupportsIndex,
         *,
         threads: SupportsIndex = 1,
-        autoreset: Literal["next_step", "same_step", "disabled"] | str = "next_step",
-        **params: bool | int | str,
+        autoreset_mode: _AutoresetMode = "next_step",
+        params: dict[str, bool | int | str] | None = None,
+        **parameters: bool | int | str,
     ) -> VecEnv: ...
     @property
     def game(self) -> Game:
@@ -242,8 +259,8 @@ class VecEnv:
     def threads(self) -> int:
         """Number of threads that step the games."""
     @property
-    def autoreset(self) -> str:
-        """When a game that has ended starts anew."""
+    def autoreset_mode(self) -> Literal["next_step", "same_step", "disabled"]:
+        """When a game that has ended starts anew: `next_step`, `same_step` or `disabled`."""
     @property
     def observations(self) -> npt.NDArray[np.float32]:
         """float32 [num_envs, planes, height, width], each seen by its player to move. Written in place."""
@@ -266,7 +283,7 @@ class VecEnv:
         self, seed: SupportsIndex | None = None, reset_mask: Sequence[bool] | npt.NDArray[np.bool_] | None = None
     ) -> _Arrays:
         """Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
-        and an info with `action_mask` and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
+        and an info with `action_mask` (`masks` as int8, as Gymnasium's spaces take it) and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
         all games.
         """
     def step(self, actions: npt.ArrayLike) -> _Step:
@@ -486,6 +503,9 @@ class Agent:
     `engine:<options>:<command line>`. The agent plays from any position and remembers none. `level=3` in place of a spec is
     an agent of measured strength, from 1, which a beginner can beat, to 8; `spec` is then that of the agent that plays it.
 
+    One thread at a time uses an agent: a call while another thread is in one raises a RuntimeError. Give each thread a copy,
+    `copy.copy(agent)`.
+
     A copy shares the network and continues the random choices. A pickle holds the spec in place of the network: where it is
     loaded, `az:` reads its checkpoint again.
 
@@ -494,7 +514,8 @@ class Agent:
         spec: the agent.
         level: number of a level of the game, in place of a spec.
         seed: of random choices.
-        params: parameters of the game.
+        params: parameters of the game as a dictionary.
+        parameters: the same as keyword arguments, in place of `params`.
     """
 
     def __new__(
@@ -504,7 +525,8 @@ class Agent:
         *,
         level: SupportsIndex | None = None,
         seed: SupportsIndex = 0,
-        **params: bool | int | str,
+        params: dict[str, bool | int | str] | None = None,
+        **parameters: bool | int | str,
     ) -> Agent: ...
     @property
     def game(self) -> Game:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Literal, Tuple
 
 import gymnasium
 import numpy as np
@@ -10,8 +10,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 
-from ._made import made
-from ._rendering import RENDER_MODES, rendered
+from ._made import action_index, takes_game
+from ._rendering import RENDER_MODES, RenderMode, rendered
 from ._turnstone import Game, IllegalActionError, State
 
 __all__ = ["TurnstoneAEC", "TurnstoneParallel", "env", "parallel_env", "raw_env"]
@@ -33,14 +33,24 @@ class TurnstoneAEC(AECEnv):
         game: name of a game, or a `Game`.
         render_mode: `human` prints the board, `ansi` returns it as text, `svg` as an SVG document, `rgb_array` as
             uint8 `[height, width, 3]`.
-        params: parameters of the game.
+        params: parameters of the game as a dictionary.
+        parameters: the same as keyword arguments, in place of `params`.
     """
 
-    def __init__(self, game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> None:
+    @takes_game
+    def __init__(
+        self,
+        game: str | Game | type[Game],
+        render_mode: RenderMode | None = None,
+        *,
+        params: Dict[str, Any] | None = None,
+        **parameters: Any,
+    ) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
-        self.game = made(game, params, type(self))
+        assert isinstance(game, Game)
+        self.game = game
         self.render_mode = render_mode
         self.metadata: Dict[str, Any] = {
             "name": f"{self.game.name}_v{self.game.version}",
@@ -50,11 +60,12 @@ class TurnstoneAEC(AECEnv):
         }
         self.possible_agents = list(PLAYERS)
         actions, shape = self.game.num_actions, self.game.observation_shape
+        low, high = self.game.observation_bounds
         self.action_spaces: Dict[str, Any] = {agent: spaces.Discrete(actions) for agent in PLAYERS}
         self.observation_spaces: Dict[str, Any] = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(-np.inf, np.inf, shape, np.float32),
+                    "observation": spaces.Box(low, high, shape, np.float32),
                     "action_mask": spaces.Box(0, 1, (actions,), np.int8),
                 }
             )
@@ -118,7 +129,7 @@ class TurnstoneAEC(AECEnv):
             return
         if action is None:
             raise IllegalActionError(f"{agent} has to play an action, not None")
-        after = self.position.play(int(action))
+        after = self.position.play(action_index(action))
         self._cumulative_rewards[agent] = 0
         self._clear_rewards()
         self._arrive(after)
@@ -167,17 +178,20 @@ class TurnstoneParallel(ParallelEnv):
             random legal action in its place.
     """
 
+    @takes_game
     def __init__(
         self,
         game: str | Game | type[Game],
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         max_cycles: int | None = None,
-        illegal: str = "raise",
-        **params: Any,
+        illegal: Literal["raise", "random"] = "raise",
+        *,
+        params: Dict[str, Any] | None = None,
+        **parameters: Any,
     ) -> None:
         if illegal not in ("raise", "random"):
             raise ValueError(f"illegal is {illegal!r}, but must be 'raise' or 'random'")
-        self._aec = TurnstoneAEC(made(game, params, type(self)), render_mode)
+        self._aec = TurnstoneAEC(game, render_mode)
         self._max_cycles, self._illegal = max_cycles, illegal
         self.render_mode = render_mode
         self.game = self._aec.game
@@ -217,7 +231,7 @@ class TurnstoneParallel(ParallelEnv):
         if not self.agents:
             return {}, {}, {}, {}, {}
         agent = self._aec.agent_selection
-        action = int(actions[agent])
+        action = action_index(actions[agent])
         legal = self.position.legal_actions()
         if self._illegal == "random" and action not in legal:
             action = int(self._rng.choice(legal))
@@ -247,22 +261,39 @@ class TurnstoneParallel(ParallelEnv):
         return observations
 
 
-def raw_env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> TurnstoneAEC:
+@takes_game
+def raw_env(
+    game: str | Game | type[Game],
+    render_mode: RenderMode | None = None,
+    *,
+    params: Dict[str, Any] | None = None,
+    **parameters: Any,
+) -> TurnstoneAEC:
     """The environment without wrappers."""
-    return TurnstoneAEC(game, render_mode=render_mode, **params)
+    return TurnstoneAEC(game, render_mode)
 
 
-def env(game: str | Game | type[Game], render_mode: str | None = None, **params: Any) -> AECEnv:
+@takes_game
+def env(
+    game: str | Game | type[Game],
+    render_mode: RenderMode | None = None,
+    *,
+    params: Dict[str, Any] | None = None,
+    **parameters: Any,
+) -> AECEnv:
     """The environment with PettingZoo's wrapper that checks the order of calls."""
-    return wrappers.OrderEnforcingWrapper(raw_env(game, render_mode=render_mode, **params))
+    return wrappers.OrderEnforcingWrapper(TurnstoneAEC(game, render_mode))
 
 
+@takes_game
 def parallel_env(
     game: str | Game | type[Game],
-    render_mode: str | None = None,
+    render_mode: RenderMode | None = None,
     max_cycles: int | None = None,
-    illegal: str = "raise",
-    **params: Any,
+    illegal: Literal["raise", "random"] = "raise",
+    *,
+    params: Dict[str, Any] | None = None,
+    **parameters: Any,
 ) -> TurnstoneParallel:
     """The game as a PettingZoo parallel environment."""
-    return TurnstoneParallel(game, render_mode, max_cycles, illegal, **params)
+    return TurnstoneParallel(game, render_mode, max_cycles, illegal)

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Literal, Tuple
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ._made import made
+from ._made import action_index, takes_game
 from ._register import env_id, register_envs
-from ._rendering import RENDER_MODES, rendered
+from ._rendering import RENDER_MODES, RenderMode, rendered
 from ._turnstone import Agent, Game, IllegalActionError, State, VecEnv
 
 __all__ = ["TurnstoneEnv", "TurnstoneVectorEnv", "env_id", "register_envs"]
+
+Seat = Literal[0, 1, "alternate", "random"]
+Illegal = Literal["raise", "lose", "random"]
+
+
+def _observation_space(game: Game) -> spaces.Box:
+    low, high = game.observation_bounds
+    return spaces.Box(low, high, game.observation_shape, np.float32)
+
+
+def _check(seat: Any, illegal: Any, render_mode: Any) -> None:
+    if isinstance(seat, bool) or seat not in (0, 1, "alternate", "random"):
+        raise ValueError(f"seat is {seat!r}, but must be 0, 1, 'alternate' or 'random'")
+    if illegal not in ("raise", "lose", "random"):
+        raise ValueError(f"illegal is {illegal!r}, but must be 'raise', 'lose' or 'random'")
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
 
 
 class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
     """One agent against an opponent, which answers within the same step.
 
-    Observations are float32 `[planes, height, width]`, seen by the agent. `info["action_mask"]` and `action_masks()` are
-    the legal actions. The reward is 1, 0 or -1 when the game ends, and 0 before.
+    Observations are float32 `[planes, height, width]`, seen by the agent. `info["action_mask"]` is int8 `[actions]`, as
+    `action_space.sample(mask=...)` takes it, and `info["to_play"]` the player that the agent plays. The reward is 1, 0 or -1
+    when the game ends, and 0 before. An action is an integer.
 
     Args:
         game: name of a game, or a `Game`.
@@ -30,38 +48,38 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
         illegal: what an illegal action does: `raise` an `IllegalActionError`, `lose` the game, or `random`, play a
             random legal action in its place.
         render_mode: as of `turnstone.env`.
-        params: parameters of the game.
+        params: parameters of the game as a dictionary.
+        parameters: the same as keyword arguments, in place of `params`.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}
 
+    @takes_game
     def __init__(
         self,
         game: str | Game | type[Game],
         opponent: str = "random",
-        seat: int | str = "alternate",
-        illegal: str = "raise",
-        render_mode: str | None = None,
-        **params: Any,
+        seat: Seat = "alternate",
+        illegal: Illegal = "raise",
+        render_mode: RenderMode | None = None,
+        *,
+        params: Dict[str, Any] | None = None,
+        **parameters: Any,
     ) -> None:
-        if seat not in (0, 1, "alternate", "random"):
-            raise ValueError(f"seat is {seat!r}, but must be 0, 1, 'alternate' or 'random'")
-        if illegal not in ("raise", "lose", "random"):
-            raise ValueError(f"illegal is {illegal!r}, but must be 'raise', 'lose' or 'random'")
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}, but must be one of {', '.join(RENDER_MODES)}")
-        self.game = made(game, params, type(self))
+        assert isinstance(game, Game)
+        _check(seat, illegal, render_mode)
+        self.game = game
         self.opponent = opponent
         self.render_mode = render_mode
         self._seat, self._illegal = seat, illegal
         self._agent = Agent(self.game, opponent)
         self._games = 0
-        self.player = 0
-        """The agent's seat in the present game."""
+        self.to_play = 0
+        """The player that the agent plays in the present game, 0 or 1: it is to move unless the game is over."""
         self.position: State | None = None
         """The position, None before the first reset."""
         self._over = False
-        self.observation_space = spaces.Box(-np.inf, np.inf, self.game.observation_shape, np.float32)
+        self.observation_space = _observation_space(self.game)
         self.action_space = spaces.Discrete(self.game.num_actions)
 
     def reset(
@@ -75,11 +93,11 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
             self._agent = Agent(self.game, self.opponent, seed=int(self.np_random.integers(2**63)))
         seat = options.get("seat", self._seat)
         if seat == "alternate":
-            self.player = self._games % 2
+            self.to_play = self._games % 2
         elif seat == "random":
-            self.player = int(self.np_random.integers(2))
+            self.to_play = int(self.np_random.integers(2))
         elif seat in (0, 1):
-            self.player = int(seat)
+            self.to_play = int(seat)
         else:
             raise ValueError(f"options['seat'] is {seat!r}, but must be 0 or 1")
         self._games += 1
@@ -109,21 +127,22 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
             raise gymnasium.error.ResetNeeded("reset the environment first")
         if self._over:
             raise gymnasium.error.ResetNeeded("the game is over: reset the environment")
+        action = action_index(action)
         try:
-            self.position = self.position.play(int(action))
+            self.position = self.position.play(action)
         except IllegalActionError:
             if self._illegal == "raise":
                 raise
             if self._illegal == "lose":
                 self._over = True
-                return self._observation(), -1.0, True, False, {**self._info(), "illegal_action": int(action)}
+                return self._observation(), -1.0, True, False, {**self._info(), "illegal_action": action}
             self.position = self.position.play(int(self.np_random.choice(self.position.legal_actions())))
         self._answer()
         if self.render_mode == "human":
             self.render()
         outcome = self.position.outcome()
         self._over = outcome is not None
-        reward = 0.0 if outcome is None else float(outcome.rewards[self.player])
+        reward = 0.0 if outcome is None else float(outcome.rewards[self.to_play])
         terminated = outcome is not None and not outcome.truncated
         truncated = outcome is not None and outcome.truncated
         return self._observation(), reward, terminated, truncated, self._info()
@@ -143,7 +162,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
 
     def _answer(self) -> None:
         assert self.position is not None
-        while not self.position.is_over and self.position.to_play != self.player:
+        while not self.position.is_over and self.position.to_play != self.to_play:
             self.position = self.position.play(self._agent.act(self.position))
 
     def _observation(self) -> np.ndarray[Any, Any]:
@@ -152,7 +171,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
 
     def _info(self) -> Dict[str, Any]:
         assert self.position is not None
-        return {"action_mask": self.position.legal_mask(), "player": self.player}
+        return {"action_mask": self.position.legal_mask().view(np.int8), "to_play": self.to_play}
 
 
 class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]):
@@ -162,8 +181,9 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
     each env the action is that of the player to move, `info["to_play"]`, and the reward is that of the player who made it;
     `info["rewards"]` holds those of both.
 
-    Observations are float32 `[num_envs, planes, height, width]`; `info["action_mask"]` is bool `[num_envs, actions]`.
-    Unless `copy` is true the arrays are written in place by the next step.
+    Observations are float32 `[num_envs, planes, height, width]`; `info["action_mask"]` is int8 `[num_envs, actions]`.
+    Unless `copy` is true the arrays are written in place by the next step. Where an action is illegal, the error names the
+    env, and nothing is played.
 
     Args:
         game: name of a game, or a `Game`.
@@ -173,71 +193,87 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         autoreset_mode: when a game that has ended starts anew; Gymnasium's default is the next step.
         copy: whether arrays are copied, so that they can be kept.
         seat: with an opponent, as of `TurnstoneEnv`; `alternate` begins with different seats in neighbouring envs.
-        params: parameters of the game.
+        render_mode: as of `turnstone.env`.
+        illegal: as of `TurnstoneEnv`; `lose` needs an opponent.
+        params: parameters of the game as a dictionary.
+        parameters: the same as keyword arguments, in place of `params`.
     """
 
+    @takes_game
     def __init__(
         self,
         game: str | Game | type[Game],
         num_envs: int = 1,
         opponent: str | None = "random",
         threads: int = 1,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        autoreset_mode: AutoresetMode | Literal["next_step", "same_step", "disabled"] = AutoresetMode.NEXT_STEP,
         copy: bool = True,
-        seat: int | str = "alternate",
-        render_mode: str | None = None,
-        **params: Any,
+        seat: Seat = "alternate",
+        render_mode: RenderMode | None = None,
+        illegal: Illegal = "raise",
+        *,
+        params: Dict[str, Any] | None = None,
+        **parameters: Any,
     ) -> None:
         super().__init__()
-        self.game = made(game, params, type(self))
+        assert isinstance(game, Game)
+        _check(seat, illegal, render_mode)
+        if illegal == "lose" and not opponent:
+            raise ValueError("illegal is 'lose', which needs an opponent: without one it is 'raise' or 'random'")
+        self.game = game
         self.num_envs = num_envs
         self.render_mode = render_mode
-        if isinstance(autoreset_mode, str) and autoreset_mode.upper() in AutoresetMode.__members__:
-            autoreset_mode = AutoresetMode[autoreset_mode.upper()]
-        mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"autoreset_mode": mode, "render_modes": list(RENDER_MODES)}
-        self._mode, self._copy, self._opponent, self._seat = mode, copy, opponent, seat
-        names = {
-            AutoresetMode.NEXT_STEP: "next_step",
-            AutoresetMode.SAME_STEP: "same_step",
-            AutoresetMode.DISABLED: "disabled",
-        }
-        if seat not in (0, 1, "alternate", "random"):
-            raise ValueError(f"seat is {seat!r}, but must be 0, 1, 'alternate' or 'random'")
-        self._envs = VecEnv(self.game, num_envs, threads=threads, autoreset="disabled" if opponent else names[mode])
-        self._singles = []
+        envs = VecEnv(self.game, num_envs, threads=threads, autoreset_mode=autoreset_mode)
+        self.autoreset_mode = AutoresetMode[envs.autoreset_mode.upper()]
+        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": list(RENDER_MODES)}
+        self._copy, self._opponent, self._seat, self._illegal = copy, opponent, seat, illegal
+        self._envs = envs
+        self._singles: List[TurnstoneEnv] = []
         if opponent:
-            seats = [i % 2 if seat == "alternate" else seat for i in range(num_envs)]
-            self._singles = [TurnstoneEnv(self.game, opponent, seat, render_mode=render_mode) for seat in seats]
+            seats: List[Seat] = [(1 if i % 2 else 0) if seat == "alternate" else seat for i in range(num_envs)]
+            self._singles = [TurnstoneEnv(self.game, opponent, seat, illegal, render_mode) for seat in seats]
+        self._rngs = [np.random.default_rng() for _ in range(num_envs)]
         self._ended = np.zeros(num_envs, bool)
         self._is_reset = False
-        shape, actions = self.game.observation_shape, self.game.num_actions
-        self.single_observation_space = spaces.Box(-np.inf, np.inf, shape, np.float32)
-        self.single_action_space = spaces.Discrete(actions)
+        self.single_observation_space = _observation_space(self.game)
+        self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
         self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
 
     def reset(
-        self, *, seed: int | Any | None = None, options: Dict[str, Any] | None = None
+        self, *, seed: int | List[int | None] | None = None, options: Dict[str, Any] | None = None
     ) -> Tuple[np.ndarray[Any, Any], Dict[str, Any]]:
-        """Starts new games, only where `options["reset_mask"]` is true if it is given."""
-        if isinstance(seed, (list, tuple)):
-            seed = next((each for each in seed if each is not None), None)
+        """Starts new games, only where `options["reset_mask"]` is true if it is given. `seed` is a list with one seed for
+        each env, or a number `s` for the seeds `s`, `s + 1`, ...
+        """
         mask = (options or {}).get("reset_mask")
         if not self._is_reset and mask is not None and not np.all(mask):
             raise ValueError("options['reset_mask'] leaves games out, but the first reset starts all")
-        super().reset(seed=seed)
+        if mask is not None and len(mask) != self.num_envs:
+            raise ValueError(f"options['reset_mask'] has {len(mask)} entries for {self.num_envs} envs")
+        seeds = self._seeds(seed)
+        super().reset(seed=next((each for each in seeds if each is not None), None))
         self._is_reset = True
-        if self._opponent:
-            chosen = range(self.num_envs) if mask is None else np.flatnonzero(mask)
-            for i in chosen:
-                env = self._singles[int(i)]
-                env.reset(seed=None if seed is None else seed + int(i), options={"seat": self._next_seat(int(i), seed)})
-                self._ended[i] = False
-            return self._observations(), self._info()
-        self._envs.reset(seed=seed, reset_mask=mask)
-        self._ended[slice(None) if mask is None else np.asarray(mask)] = False
+        chosen = range(self.num_envs) if mask is None else [int(i) for i in np.flatnonzero(mask)]
+        for i in chosen:
+            self._ended[i] = False
+            if self._opponent:
+                self._singles[i].reset(seed=seeds[i], options={"seat": self._next_seat(i, seeds[i])})
+            elif seeds[i] is not None:
+                self._rngs[i] = np.random.default_rng(seeds[i])
+        if not self._opponent:
+            self._envs.reset(reset_mask=mask)
         return self._observations(), self._info()
+
+    def _seeds(self, seed: Any) -> List[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        seeds = [None if each is None else int(each) for each in seed]
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"there are {len(seeds)} seeds for {self.num_envs} envs")
+        return seeds
 
     def step(
         self, actions: Any
@@ -246,50 +282,76 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         if not self._is_reset:
             raise gymnasium.error.ResetNeeded("reset the environments first")
         if self._opponent:
-            return self._step_singles(np.asarray(actions))
+            return self._step_singles(self._checked(actions))
+        if self._illegal == "random":
+            actions = self._replaced(self._checked(actions))
         movers = self._envs.to_play.astype(np.int64)
         self._envs.step(actions)
         rewards = self._envs.rewards[np.arange(self.num_envs), movers].astype(np.float64)
         terminated, truncated = self._envs.terminated, self._envs.truncated
         ended = terminated | truncated
         info = self._info()
-        info["rewards"] = self._kept(self._envs.rewards)
-        if self._mode == AutoresetMode.SAME_STEP and ended.any():
-            final = np.full(self.num_envs, None, dtype=object)
-            for i in np.flatnonzero(ended):
-                state = self._envs.final_state(int(i))
+        info["rewards"], info["_rewards"] = self._kept(self._envs.rewards), np.ones(self.num_envs, bool)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            for i in map(int, np.flatnonzero(ended)):
+                state = self._envs.final_state(i)
                 assert state is not None
-                final[i] = state.observation()
-            info["final_obs"], info["_final_obs"] = final, ended.copy()
-            info["final_info"] = {"rewards": self._kept(self._envs.rewards)}
-            info["_final_info"] = ended.copy()
+                mask = np.zeros(self.game.num_actions, np.int8)
+                final = {"action_mask": mask, "to_play": state.to_play, "rewards": self._envs.rewards[i]}
+                self._add_info(info, {"final_obs": state.observation(), "final_info": final}, i)
         return self._observations(), rewards, terminated.copy(), truncated.copy(), info
+
+    def _checked(self, actions: Any) -> np.ndarray[Any, Any]:
+        """The actions as integers `[num_envs]`."""
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,):
+            raise ValueError(f"actions have the shape {given.shape}, not ({self.num_envs},)")
+        has_bool = isinstance(actions, (list, tuple)) and any(isinstance(each, (bool, np.bool_)) for each in actions)
+        if has_bool or given.dtype.kind not in "iu":
+            raise TypeError(f"actions must be integers, not {'bool' if has_bool else given.dtype}")
+        return given.astype(np.int64)
+
+    def _is_legal(self, mask: np.ndarray[Any, Any], action: int) -> bool:
+        return 0 <= action < len(mask) and bool(mask[action])
+
+    def _replaced(self, actions: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The actions, with a random legal one in place of each that is illegal."""
+        for i, mask in enumerate(self._envs.masks):
+            if not self._is_legal(mask, actions[i]) and mask.any():
+                actions[i] = self._rngs[i].choice(np.flatnonzero(mask))
+        return actions
 
     def _step_singles(
         self, actions: np.ndarray[Any, Any]
     ) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], Dict[str, Any]]:
-        if actions.shape != (self.num_envs,):
-            raise ValueError(f"actions have the shape {actions.shape}, not ({self.num_envs},)")
+        resets = self._ended & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
+        for i in map(int, np.flatnonzero(~resets)):  # before anything is played
+            if self._ended[i]:
+                raise gymnasium.error.ResetNeeded(f"env {i}: the game is over: reset it with options['reset_mask']")
+            position = self._singles[i].position
+            assert position is not None
+            if self._illegal == "raise" and not self._is_legal(position.legal_mask(), actions[i]):
+                try:
+                    position.play(int(actions[i]))
+                except IllegalActionError as error:
+                    raise IllegalActionError(f"env {i}: {error}") from None
         rewards = np.zeros(self.num_envs)
         terminated, truncated = np.zeros(self.num_envs, bool), np.zeros(self.num_envs, bool)
-        final = np.full(self.num_envs, None, dtype=object)
+        infos: Dict[str, Any] = {}
         for i, env in enumerate(self._singles):
-            if self._ended[i] and self._mode == AutoresetMode.NEXT_STEP:
-                env.reset(options={"seat": self._next_seat(i, None)})
+            if resets[i]:
+                _, info = env.reset(options={"seat": self._next_seat(i, None)})
                 self._ended[i] = False
-                continue
-            _, rewards[i], terminated[i], truncated[i], _ = env.step(actions[i])
-            self._ended[i] = terminated[i] or truncated[i]
-            if self._ended[i] and self._mode == AutoresetMode.SAME_STEP:
-                final[i] = env._observation()
-                env.reset(options={"seat": self._next_seat(i, None)})
-                self._ended[i] = False
-        info = self._info()
-        ended = terminated | truncated
-        if self._mode == AutoresetMode.SAME_STEP and ended.any():
-            info["final_obs"], info["_final_obs"] = final, ended
-            info["final_info"], info["_final_info"] = {}, ended
-        return self._observations(), rewards, terminated, truncated, info
+            else:
+                observation, rewards[i], terminated[i], truncated[i], info = env.step(actions[i])
+                self._ended[i] = terminated[i] or truncated[i]
+                if self._ended[i] and self.autoreset_mode == AutoresetMode.SAME_STEP:
+                    self._add_info(infos, {"final_obs": observation, "final_info": info}, i)
+                    _, info = env.reset(options={"seat": self._next_seat(i, None)})
+                    self._ended[i] = False
+            if "illegal_action" in info:
+                self._add_info(infos, {"illegal_action": info["illegal_action"]}, i)
+        return self._observations(), rewards, terminated, truncated, {**infos, **self._info()}
 
     def _next_seat(self, i: int, seed: int | None) -> Any:
         if self._seat != "alternate":
@@ -301,7 +363,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         """The legal actions, bool `[num_envs, actions]`."""
         if self._opponent:
             masks = np.stack([env.action_masks() for env in self._singles])
-            masks[self._ended] = self._mode == AutoresetMode.NEXT_STEP
+            masks[self._ended] = self.autoreset_mode == AutoresetMode.NEXT_STEP
             return masks
         return self._kept(self._envs.masks)
 
@@ -323,11 +385,11 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
     def _info(self) -> Dict[str, Any]:
         everywhere = np.ones(self.num_envs, bool)
         if self._opponent:
-            to_play = np.array([env.player for env in self._singles], np.uint8)
+            to_play = np.array([env.to_play for env in self._singles], np.uint8)
         else:
             to_play = self._kept(self._envs.to_play)
         return {
-            "action_mask": self.action_masks(),
+            "action_mask": self.action_masks().view(np.int8),
             "_action_mask": everywhere,
             "to_play": to_play,
             "_to_play": everywhere,

@@ -1,6 +1,7 @@
 //! Grading of agents against exact values.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
@@ -10,7 +11,6 @@ use turnstone_base::machine::cores;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
-use crate::waiting::interruptible;
 
 /// Grades an agent; returns the grade as JSON.
 #[pyfunction]
@@ -30,26 +30,28 @@ pub(crate) fn grade(
 ) -> PyResult<String> {
     let game = Game::of(game)?;
     let agent = agent.parse::<AgentSpec>().map_err(agent_error)?;
-    let (stop, rules) = (AtomicBool::new(false), &*game.rules);
-    let set = || {
-        let name = rules.name();
-        if let Some(path) = positions {
-            return TruthSet::read(&path, rules).map_err(value_error);
-        }
-        let Some(count) = sample else {
-            let missing = || value_error(format!("{name} comes without exact values: give positions or sample"));
-            return grading::known(rules).map_err(program_error)?.ok_or_else(missing);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (flag, rules) = (Arc::clone(&stop), Arc::clone(&game.rules));
+    let work = move || {
+        let rules = &*rules;
+        let set = || {
+            let name = rules.name();
+            if let Some(path) = positions {
+                return TruthSet::read(&path, rules).map_err(value_error);
+            }
+            let Some(count) = sample else {
+                let missing = || value_error(format!("{name} comes without exact values: give positions or sample"));
+                return grading::known(rules).map_err(program_error)?.ok_or_else(missing);
+            };
+            let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
+            let values = values.ok_or_else(|| value_error(format!("{name} has no exact values")))?;
+            let sampling = Sampling { count, phase, critical, seed, starts: Vec::new() };
+            grading::sample(rules, &*values, &sampling, &|| {}, &stop).map_err(program_error)
         };
-        let values = rules.exact_values(&tables, Effort::Full).map_err(value_error)?;
-        let values = values.ok_or_else(|| value_error(format!("{name} has no exact values")))?;
-        let sampling = Sampling { count, phase, critical, seed, starts: Vec::new() };
-        grading::sample(rules, &*values, &sampling, &|| {}, &stop).map_err(program_error)
-    };
-    let work = || {
         let agent = Agent::load(&agent, rules).map_err(agent_error)?;
         let threads = threads.unwrap_or_else(cores);
         let grade = grading::grade(rules, &agent, &set()?, seed, threads, &|| {}, &stop).map_err(program_error)?;
         serde_json::to_string(&grade).map_err(value_error)
     };
-    game.guarded(|| interruptible(py, || stop.store(true, Ordering::Relaxed), work))??
+    game.interruptible(py, move || flag.store(true, Ordering::Relaxed), work)?
 }

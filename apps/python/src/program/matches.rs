@@ -1,6 +1,7 @@
 //! Matches and tournaments.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
@@ -11,7 +12,6 @@ use turnstone_base::machine::cores;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
-use crate::waiting::watched;
 
 /// What is asked of a match.
 struct Asked {
@@ -52,24 +52,28 @@ pub(crate) fn arena(
     for (name, text) in &options {
         asked.options.set(name, text).map_err(value_error)?;
     }
-    let (stop, counts) = (AtomicBool::new(false), Counts::default());
+    let (stop, counts) = (Arc::new(AtomicBool::new(false)), Arc::new(Counts::default()));
+    let (flag, shown_counts) = (Arc::clone(&stop), Arc::clone(&counts));
     let mut shown = usize::MAX;
     let look = |py: Python<'_>| {
-        let [finished, planned] = [&counts.finished, &counts.planned].map(|count| count.load(Ordering::Relaxed));
+        let [finished, planned] =
+            [&shown_counts.finished, &shown_counts.planned].map(|count| count.load(Ordering::Relaxed));
         if let Some(progress) = progress.as_ref().filter(|_| planned > 0 && finished != shown) {
             shown = finished;
             progress.call1(py, (finished, planned))?;
         }
         Ok(())
     };
-    let rules = &*game.rules;
-    let report = || {
+    let (rules, game_of_work) = (Arc::clone(&game.rules), game.clone());
+    let report = move || {
+        game_of_work.warn_if_endless()?;
+        let rules: &dyn PlayableGame = &*rules;
         let result = play(rules, &asked, &counts, &stop)?;
         let page = result.page(rules).map_err(program_error)?;
         let [record, table] = [result.json(), result.table()].map(|value| value.to_string());
         Ok([record, table, result.text(), result.ratings_svg(), page])
     };
-    game.guarded(|| watched(py, || stop.store(true, Ordering::Relaxed), look, report))??
+    game.watched(py, move || flag.store(true, Ordering::Relaxed), look, report)?
 }
 
 fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &AtomicBool) -> PyResult<MatchResult> {

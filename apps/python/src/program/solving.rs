@@ -14,7 +14,6 @@ use turnstone_exact::{TableError, TableFault};
 use crate::errors::value_error;
 use crate::game::Game;
 use crate::state::State;
-use crate::waiting::abandonable;
 
 /// Exact values of a game's positions.
 #[pyclass(frozen, module = "turnstone", name = "_ExactValues")]
@@ -34,19 +33,19 @@ pub(crate) struct ExactValues {
 #[pyo3(name = "_exact_values")]
 pub(crate) fn exact_values(py: Python<'_>, game: &Bound<'_, PyAny>, tables: PathBuf) -> PyResult<ExactValues> {
     let game = Game::of(game)?;
-    abandonable(py, move || {
-        game.clone().guarded(|| {
-            let rules = Arc::clone(&game.rules);
-            if let Ok(Some(all)) = rules.enumerate(MOST_POSITIONS) {
-                let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
-                return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
-            }
-            let known = rules.exact_values(&tables, Effort::Full).map_err(table_error)?;
-            let missing = || value_error(format!("{} has no exact values with these parameters", rules.name()));
-            let values = Arc::from(known.ok_or_else(missing)?);
-            Ok(ExactValues { game, values, counts: None, start: None, positions: None })
-        })?
-    })?
+    let rules = game.clone();
+    let work = move || {
+        let (game, rules) = (rules.clone(), rules.rules);
+        if let Ok(Some(all)) = rules.enumerate(MOST_POSITIONS) {
+            let (counts, start, positions) = (Some(all.counts), Some(all.start), Some(all.positions));
+            return Ok(ExactValues { game, values: Arc::from(all.truth), counts, start, positions });
+        }
+        let known = rules.exact_values(&tables, Effort::Full).map_err(table_error)?;
+        let missing = || value_error(format!("{} has no exact values with these parameters", rules.name()));
+        let values = Arc::from(known.ok_or_else(missing)?);
+        Ok(ExactValues { game, values, counts: None, start: None, positions: None })
+    };
+    game.interruptible(py, || (), work)?
 }
 
 fn table_error(error: TableError) -> PyErr {
@@ -110,7 +109,6 @@ impl ExactValues {
     ) -> PyResult<T> {
         state.expect_game(&self.game)?;
         let (values, state) = (Arc::clone(&self.values), state.state.clone());
-        let game = self.game.clone();
-        abandonable(py, move || game.guarded(|| question(&*values, &state)))?
+        self.game.interruptible(py, || (), move || question(&*values, &state))
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -47,31 +47,41 @@ pub(crate) struct Task {
 #[pyfunction]
 #[pyo3(name = "_train")]
 pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyResult<(u64, bool)> {
-    let (stop, (sender, receiver)) = (AtomicBool::new(false), channel::<(String, String, u64)>());
+    let (stop, (sender, receiver)) = (Arc::new(AtomicBool::new(false)), channel::<(String, String, u64)>());
+    let flag = Arc::clone(&stop);
+    // The game of the run, when it has been made.
+    let game = Arc::new(OnceLock::<Game>::new());
+    let made = Arc::clone(&game);
     let receiver = Mutex::new(receiver);
     let look = |py: Python<'_>| {
         let receiver = receiver.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         receiver.try_iter().try_for_each(|metrics| on_iteration.call1(py, metrics).map(drop))
     };
-    watched(
-        py,
-        || stop.store(true, Ordering::Relaxed),
-        look,
-        || {
-            task.train(&stop, &|metrics| {
-                let _ = sender.send(metrics); // the receiver outlives the run
-            })
-        },
-    )?
+    let stop_run = move || {
+        flag.store(true, Ordering::Relaxed);
+        game.get().into_iter().for_each(Game::interrupt);
+    };
+    let work = move || {
+        task.train(&stop, &made, &|metrics| {
+            let _ = sender.send(metrics); // nobody receives those of a run that was left to itself
+        })
+    };
+    watched(py, stop_run, look, work)?
 }
 
 impl Task {
-    fn train(&self, stop: &AtomicBool, watch: &dyn Fn((String, String, u64))) -> PyResult<(u64, bool)> {
+    fn train(
+        &self,
+        stop: &AtomicBool,
+        made: &OnceLock<Game>,
+        watch: &dyn Fn((String, String, u64)),
+    ) -> PyResult<(u64, bool)> {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.map_err(|error| value_error(format!("max_minutes: {error}")))?;
         let games = registered();
         let (config, folder) = if self.resumes() { self.reopen(&games)? } else { self.create(&games)? };
         let game = Game { rules: config.game(&games).map_err(value_error)? };
+        let _ = made.set(game.clone()); // it is the only one
         game.guarded(|| self.train_game(&game, &config, folder, time, stop, watch))?
     }
 
@@ -85,6 +95,7 @@ impl Task {
         stop: &AtomicBool,
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
+        game.warn_if_endless()?;
         let reporter = Reporter::new(true);
         let setup = Setup {
             program: turnstone::PROGRAM,

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use turnstone_env::{Params, Spec, Symmetry};
 
-use crate::errors::{rules_error, value_error, within};
+use crate::errors::{rules_error, unexpected_keyword, value_error, within};
 use crate::py_game::layout::tuple;
 use crate::settings;
 
@@ -77,6 +77,7 @@ fn declared(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
         directions: Vec::new(),
         point_planes: plane_names(object, planes)?,
         scalars: Vec::new(),
+        bounds: observation_bounds(object)?,
         actions,
         blocks: action_blocks(object, actions)?,
         action_kinds: Vec::new(),
@@ -94,7 +95,7 @@ where
 }
 
 fn num_actions(object: &Bound<'_, PyAny>) -> PyResult<usize> {
-    within("num_actions", required(object, "num_actions", "an int")?, 1, usize::from(u16::MAX) - 1)
+    within("num_actions", required(object, "num_actions", "an int")?, 1, Spec::MAX_ACTIONS)
 }
 
 /// Planes, height and width.
@@ -105,6 +106,19 @@ fn observation_shape(object: &Bound<'_, PyAny>) -> PyResult<(usize, usize, usize
     }
     let shape = tuple(&[planes, height, width]);
     Err(value_error(format!("observation_shape is {shape}, but 1 to 1000 planes of 1 to 256 points are allowed")))
+}
+
+/// Least and greatest number of an observation.
+fn observation_bounds(object: &Bound<'_, PyAny>) -> PyResult<[f32; 2]> {
+    let kind = "two numbers: the least and the greatest of an observation";
+    let (least, most) = typed(object, "observation_bounds", kind)?.unwrap_or((-Spec::MAX_FEATURE, Spec::MAX_FEATURE));
+    if least <= most && -Spec::MAX_FEATURE <= least && most <= Spec::MAX_FEATURE {
+        return Ok([least, most]);
+    }
+    let limit = Spec::MAX_FEATURE;
+    Err(value_error(format!(
+        "observation_bounds is ({least}, {most}), but must be a range within -{limit} and {limit}"
+    )))
 }
 
 fn plane_names(object: &Bound<'_, PyAny>, planes: usize) -> PyResult<Vec<String>> {
@@ -181,8 +195,13 @@ pub(crate) fn params(
     let py = class.py();
     let init = class.getattr("__init__")?;
     if init.is(&base(py).getattr("__init__")?) {
-        if !positional.is_empty() || keywords.is_some_and(|keywords| !keywords.is_empty()) {
-            return Err(PyTypeError::new_err(format!("{class} takes no parameters: it has no __init__")));
+        let name = class.name()?.to_string();
+        if let Some(key) = keywords.and_then(|keywords| keywords.keys().iter().next()) {
+            let why = format!("{name} has no __init__, and so no parameters");
+            return Err(unexpected_keyword(&name, &key.extract::<String>()?, std::iter::empty(), &why));
+        }
+        if !positional.is_empty() {
+            return Err(PyTypeError::new_err(format!("{name}() takes no parameters: it has no __init__")));
         }
         return Ok((Params::new(), Params::new()));
     }

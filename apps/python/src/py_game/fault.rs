@@ -2,14 +2,15 @@
 //!
 //! The rules' methods are called from loops that have no errors to return. An exception unwinds them, without a message on
 //! standard error, up to [`Faults::guarded`] at the border to Python, where it is raised. Other threads of the same work
-//! unwind at their next call of the rules.
+//! unwind at their next call of the rules. Ctrl-C unwinds all threads in the same way: [`Faults::interrupt`].
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use pyo3::exceptions::{PyAssertionError, PyException};
+use pyo3::exceptions::{PyAssertionError, PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 
 use crate::errors::{is_rules_error, rules_error};
@@ -20,22 +21,73 @@ struct Unwinding(PyErr);
 thread_local! {
     /// Whether panics of this thread print no message.
     static QUIET: Cell<bool> = const { Cell::new(false) };
+
+    /// Python's number of this thread, if it is known; 0 is none.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The exception that has ended the present work with a game.
+/// What ends the present work with a game.
 #[derive(Default)]
-pub(crate) struct Faults(Mutex<Option<PyErr>>);
+pub(crate) struct Faults {
+    /// The first exception of the rules.
+    first: Mutex<Option<PyErr>>,
+    is_interrupted: AtomicBool,
+    /// Python's numbers of the threads that are in a call of the rules.
+    calling: Mutex<Vec<u64>>,
+}
 
 impl Faults {
     /// Ends the work with an exception.
     pub(super) fn raise(&self, error: PyErr) -> ! {
-        let copy = Python::attach(|py| error.clone_ref(py));
-        self.slot().get_or_insert(copy);
+        // Ctrl-C reaches every thread by itself.
+        let copy = Python::attach(|py| (!error.is_instance_of::<PyKeyboardInterrupt>(py)).then(|| error.clone_ref(py)));
+        if let Some(copy) = copy {
+            self.slot().get_or_insert(copy);
+        }
         panic::resume_unwind(Box::new(Unwinding(error)))
+    }
+
+    /// Ends the work of all threads at their next question. One that is in a call of the rules gets a `KeyboardInterrupt`
+    /// there, which a method in the middle of a call of C, such as `time.sleep`, sees when that ends.
+    pub(super) fn interrupt(&self) {
+        self.is_interrupted.store(true, Ordering::Relaxed);
+        Python::attach(|py| {
+            let calling = self.calling().clone();
+            calling.iter().for_each(|&thread| drop(interrupt_thread(py, thread))); // without ctypes they are waited for
+        });
+    }
+
+    /// Ends what [`Faults::interrupt`] began, so that other work can begin.
+    pub(super) fn resume(&self) {
+        self.is_interrupted.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the work of this thread after an interruption.
+    pub(super) fn check_interrupt(&self) {
+        if self.is_interrupted.load(Ordering::Relaxed) {
+            panic::resume_unwind(Box::new(Unwinding(PyKeyboardInterrupt::new_err(()))));
+        }
+    }
+
+    /// Calls the rules, in which an interruption then finds this thread.
+    pub(super) fn calling_rules<T>(&self, py: Python<'_>, call: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        let number = thread_number(py)?;
+        self.calling().push(number);
+        let result = call();
+        let mut calling = self.calling();
+        if let Some(place) = calling.iter().rposition(|&calling| calling == number) {
+            calling.swap_remove(place);
+        }
+        result
+    }
+
+    fn calling(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.calling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the work of this thread if another thread has met an exception.
     pub(super) fn check(&self) {
+        self.check_interrupt();
         // The lock is not held while this thread waits for the GIL.
         if self.slot().is_some()
             && let Some(error) = Python::attach(|py| self.slot().as_ref().map(|error| error.clone_ref(py)))
@@ -69,8 +121,24 @@ impl Faults {
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<PyErr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Python's number of this thread.
+fn thread_number(py: Python<'_>) -> PyResult<u64> {
+    if NUMBER.get() == 0 {
+        NUMBER.set(py.import("threading")?.call_method0("get_ident")?.extract()?);
+    }
+    Ok(NUMBER.get())
+}
+
+/// Raises a `KeyboardInterrupt` in a thread, as soon as it runs code of Python.
+fn interrupt_thread(py: Python<'_>, number: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let exception = ctypes.call_method1("py_object", (py.get_type::<PyKeyboardInterrupt>(),))?;
+    let number = ctypes.call_method1("c_ulong", (number,))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, exception)).map(drop)
 }
 
 /// The exception with the game and the method in front of its message. What is no `Exception`, such as Ctrl-C, stays as it is.

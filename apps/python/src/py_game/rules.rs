@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUn
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyTuple};
-use turnstone_env::{Action, Outcome, Side, Spec};
+use turnstone_env::{Action, Outcome, Side};
 
 use crate::arrays::{expect_shape, floats};
 use crate::errors::rules_error;
@@ -55,6 +55,8 @@ pub(super) struct Rules {
     pub(super) actions: usize,
     /// Shape of an observation: planes, height, width.
     pub(super) shape: [usize; 3],
+    /// Least and greatest number of an observation.
+    pub(super) bounds: [f32; 2],
     pub(super) play: Forms,
     pub(super) mover: Forms,
     pub(super) outcome: Forms,
@@ -69,6 +71,7 @@ impl Rules {
         name: &'static str,
         actions: usize,
         shape: [usize; 3],
+        bounds: [f32; 2],
     ) -> PyResult<(Self, PyState)> {
         let forms = |one, many| Forms::of(object, one, many).map_err(|error| prefixed(object.py(), name, error));
         let start = object.call_method0("initial_state").map_err(|e| named(object.py(), name, "initial_state", e))?;
@@ -78,6 +81,7 @@ impl Rules {
             name,
             actions,
             shape,
+            bounds,
             play: forms("play", "play_many")?,
             mover: forms("mover", "mover_many")?,
             outcome: forms("outcome", "outcome_many")?,
@@ -149,11 +153,12 @@ impl Rules {
                 return Err(PyValueError::new_err(format!("returned the shape {given}, not {expected}")));
             }
             let numbers = array.as_slice()?;
-            match numbers.iter().find(|number| number.is_nan() || number.abs() > Spec::MAX_FEATURE) {
+            let [least, most] = self.bounds;
+            match numbers.iter().find(|number| !(least..=most).contains(number)) {
                 None => Ok(numbers.chunks_exact(planes * height * width).map(Box::from).collect::<Vec<Box<[f32]>>>()),
                 Some(number) => {
-                    let most = Spec::MAX_FEATURE;
-                    Err(PyValueError::new_err(format!("returned {number}, but at most {most} in size is allowed")))
+                    let fault = format!("returned {number}, but observation_bounds is ({least}, {most})");
+                    Err(PyValueError::new_err(fault))
                 }
             }
         };
