@@ -161,7 +161,7 @@ fn text<'a>(fields: &'a Map<String, Value>, field: &'static str) -> Result<Optio
     }
 }
 
-/// Parses a list of numbers from 0 to `most`; sorts it and removes duplicates.
+/// Parses a list of numbers from 0 to `most`, at least one; sorts it and removes duplicates.
 fn numbers<'a>(
     fields: &'a Map<String, Value>,
     field: &'static str,
@@ -171,6 +171,9 @@ fn numbers<'a>(
     let number = |value: &Value| value.as_u64().map(|number| number as usize).filter(|&number| number <= most);
     let list: Option<Vec<usize>> = value.as_array().and_then(|list| list.iter().map(number).collect());
     let mut list = list.ok_or_else(|| (field, format!("must be a list of numbers from 0 to {most}")))?;
+    if list.is_empty() {
+        return Err((field, "must not be empty".to_owned()));
+    }
     list.sort_unstable();
     list.dedup();
     Ok(Some(list))
@@ -216,9 +219,11 @@ mod tests {
             ("simulations", json!({ "id": "a", "simulations": 0 })),
             ("simulations", json!({ "id": "a", "simulations": 1e30 })),
             ("analyzeTurns", json!({ "id": "a", "analyzeTurns": [1] })),
+            ("analyzeTurns", json!({ "id": "a", "analyzeTurns": [] })),
             ("priority", json!({ "id": "a", "priority": "high" })),
             ("action", json!({ "id": "a", "action": "stop" })),
             ("terminateId", json!({ "id": "a", "action": "terminate" })),
+            ("turnNumbers", json!({ "id": "a", "action": "terminate_all", "turnNumbers": [] })),
         ] {
             let answer = parsed(&query).expect_err("a fault").answer();
             assert_eq!(answer["field"], *field, "{query}");
