@@ -194,8 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// A client that has read a line of output before the search thread can go further: a write returns when the client
-    /// says so.
+    /// A client that has read an answer before the search thread can continue: the write returns when the client says so.
     struct Client {
         seen: Sender<()>,
         acted: Receiver<()>,
@@ -203,8 +202,10 @@ mod tests {
 
     impl Write for Client {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.seen.send(()).expect("the client reads");
-            self.acted.recv().expect("the client acts");
+            if bytes.starts_with(b"bestmove") {
+                self.seen.send(()).expect("the client reads");
+                self.acted.recv().expect("the client acts");
+            }
             Ok(bytes.len())
         }
 
