@@ -57,7 +57,8 @@ pub(crate) fn example_checkpoints() -> Vec<Vec<u8>> {
 /// A saved game that is accepted can be played, or says which move is at fault.
 pub(crate) fn saved_games(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
-    SavedGame::parse(text, None).is_ok_and(|saved| match saved.replay(game()) {
+    let saved = SavedGame::parse(text, None).or_else(|_| SavedGame::parse(text, Some(1)));
+    saved.is_ok_and(|saved| match saved.replay(game()) {
         Ok(replay) => replay.positions.len() == saved.moves.len() + 1,
         Err(_) => false,
     })
