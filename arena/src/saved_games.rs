@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use turnstone_base::files::read_text;
 use turnstone_env::{Action, AnyState, DynGame, Params, Side};
@@ -95,7 +94,8 @@ impl SavedGame {
             return chosen(moves_of_lines(start)?, number);
         }
         let first = start.lines().next().unwrap_or_default();
-        if serde_json::from_str::<JournalMark>(first).is_ok() {
+        let header = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(first);
+        if header.is_ok_and(|header| header.contains_key("turnstone_arena")) {
             let (header, games) = read_journal(start.as_bytes())?;
             return of_match(&header, games, number);
         }
@@ -124,13 +124,6 @@ impl SavedGame {
         }
         Ok(Replay { positions, actions })
     }
-}
-
-/// What the first line of a journal has.
-#[derive(Deserialize)]
-struct JournalMark {
-    #[serde(rename = "turnstone_arena")]
-    _version: IgnoredAny,
 }
 
 /// The games of a file of records, one after the other.

@@ -136,7 +136,9 @@ fn faults_are_named() {
     assert!(fault("absent.safetensors", "onnx", &out, &[]).contains("absent.safetensors"));
     assert!(fault("pretrained", "onnx", &out, &["--game", "checkers"]).contains("unknown game `checkers`"));
     assert!(fault("pretrained", "onnx", &folder.path().join("no/x"), &SHIPPED).contains("no/x"));
-    assert!(fault("az:pretrained,sims=9", "onnx", &out, &SHIPPED).contains("leave out `sims=9` after `pretrained`"));
+    let search = export("az:pretrained,sims=9", "onnx", &out, &SHIPPED);
+    let said = String::from_utf8_lossy(&search.stderr);
+    assert!(search.status.code() == Some(2) && said.contains("leave out `sims=9` after `pretrained`"), "{said}");
     let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../games/src/mu_torere/agent.safetensors");
     let other = fault(shipped, "onnx", &out, &["--game", "mancala"]);
     assert!(other.contains("the checkpoint is for the game `mu_torere`, not `mancala`"), "{other}");

@@ -148,7 +148,7 @@ fn several_runs_are_compared_on_one_page() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         shown
     };
-    let (a, b) = (run("a<b", &[]), run("other", &["--set", "learn.learning_rate=0.0007", "--seed", "9"]));
+    let (a, b) = (run("a<b", &[]), run("other", &["--set", "learn.learning_rate=0.0007", "--set", "seed=9"]));
     let output = turnstone(&["report", &a, &b]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = fs::read_to_string(folder.path().join("comparison.html")).expect("the page is beside the runs");

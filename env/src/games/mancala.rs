@@ -118,7 +118,7 @@ impl Game for Mancala {
                 "opponent's store / all stones".into(),
                 "store difference / 16".into(),
             ],
-            bounds: [-1.0, 1.0].map(|sign| sign * f32::from(self.total()) / 16.0),
+            bounds: [-f32::from(self.total()) / 16.0, (f32::from(self.total()) / 16.0).max(1.0)],
             actions: points,
             blocks: vec![("SOW", points)],
             action_kinds: Vec::new(),

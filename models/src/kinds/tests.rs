@@ -29,7 +29,7 @@ fn configs_are_read_and_written() {
     assert_ne!(graph, ResidualGraph::default().into());
 
     assert!(read_from(r#"{"kind":"residual_mlp","blocks":3,"w":1}"#).unwrap_err().contains("unknown field `w`"));
-    assert!(read_from(r#"{"blocks":3}"#).unwrap_err().contains("missing field `kind`"));
+    assert_eq!(read_from(r#"{"blocks":3}"#).unwrap(), mlp(3, 128), "the default kind");
     assert!(read_from(r#"{"kind":"mixer"}"#).unwrap_err().contains("the kinds are residual_mlp, residual_graph"));
     assert!(
         read_from(r#"{"kind":"lstm"}"#).unwrap_err().contains("no kind of network `lstm`; the kinds are residual_mlp")

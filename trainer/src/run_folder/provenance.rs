@@ -104,8 +104,7 @@ impl RunFolder {
     }
 
     /// Adds a line if the program, the config or the devices differ from the last one's, and keeps a copy of the config as
-    /// `config-<CRC-32>.toml`. Returns the last one and the line
-    /// in force now, and a message for each damaged line.
+    /// `config-<CRC-32>.toml`. Returns the last one and the line in force now, and a message for each damaged line.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.
@@ -122,7 +121,8 @@ impl RunFolder {
         let config = fs::read(self.config()).with_context(|| self.config().display().to_string())?;
         let checksum = crc32_text(&config);
         let kept = self.kept_config(&checksum);
-        if !kept.exists() {
+        // Missing, or damaged.
+        if fs::read(&kept).ok().as_ref() != Some(&config) {
             self.write(&kept, &config)?;
         }
         let config = checksum;

@@ -28,8 +28,8 @@ fn what_an_interruption_leaves_is_removed() {
     let (whole, run) = (place.copy("whole", 5), place.copy("copy", 5));
     assert_eq!(resume(&whole).0, Some(0));
     fs::create_dir(run.join("tensorboard")).expect("writable");
-    let strangers =
-        ["tensorboard/.4711.tmp", ".state.safetensors.99.0.tmp", "replay/000000.shard"].map(|name| run.join(name));
+    let strangers = ["tensorboard/.events.4711.0.tmp", ".state.safetensors.99.0.tmp", "replay/000000.shard"]
+        .map(|name| run.join(name));
     strangers.iter().for_each(|path| fs::write(path, "half").expect("writable"));
     fs::write(run.join(".mine.tmp"), "somebody's").expect("writable");
     fs::remove_dir_all(run.join("checkpoints")).expect("it was there");

@@ -8,12 +8,21 @@ fn the_greatest_seed_comes_back() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (config, run) = (folder.path().join("tiny.toml"), folder.path().join("run"));
     fs::write(&config, TINY).expect("writable");
-    let (code, output) = finish(train(&[text(&config), "--run", text(&run), "--seed", "9223372036854775808"]));
-    assert!(code == Some(2) && output.lines().next().expect("a line").contains("--seed"), "{output}");
+    let seeded = |seed: &str| {
+        finish(train(&[
+            text(&config),
+            "--run",
+            text(&run),
+            "--set",
+            &format!("seed={seed}"),
+            "--max-minutes",
+            "0.00001",
+        ]))
+    };
+    let (code, output) = seeded("9223372036854775808");
+    assert!(code == Some(1) && output.lines().next().expect("a line").contains("seed="), "{output}");
     assert!(!run.exists());
-    let greatest = i64::MAX.to_string();
-    let (code, output) =
-        finish(train(&[text(&config), "--run", text(&run), "--seed", &greatest, "--max-minutes", "0.00001"]));
+    let (code, output) = seeded(&i64::MAX.to_string());
     assert_eq!(code, Some(0), "{output}");
     let (code, output) = resume(&run);
     assert_eq!(code, Some(0), "{output}");
