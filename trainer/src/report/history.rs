@@ -84,25 +84,33 @@ pub(super) fn best(history: &[Metrics]) -> Option<&Metrics> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
+    use turnstone_base::checksum::seal_line;
+
     use super::*;
 
-    /// A line of metrics with the required fields and `extra`.
-    pub(in crate::report) fn line(iteration: u64, extra: &str) -> String {
-        format!(
-            r#"{{"iteration":{iteration},"step":1,"games":2,"positions":3,{extra}"timing":{{"self_play_seconds":1.0,"learn_seconds":0.5,"seconds":2.0}}}}"#
-        ) + "\n"
+    /// A line of metrics with these matches and these seconds beside those of the whole iteration.
+    fn line_with(iteration: u64, arena: &str, seconds: &str) -> String {
+        let timing = format!(r#"{{"self_play_seconds":1.0,"learn_seconds":0.5,{seconds},"seconds":2.0}}"#);
+        let object = format!(
+            r#"{{"iteration":{iteration},"step":1,"games":2,"positions":3,"arena":[{arena}],"timing":{timing}}}"#
+        );
+        seal_line(&object) + "\n"
+    }
+
+    fn line(iteration: u64) -> String {
+        line_with(iteration, "", r#""both_seconds":0.0,"match_seconds":0.0,"file_seconds":0.0"#)
     }
 
     #[test]
     fn half_a_last_line_does_not_count_and_damage_is_named() {
-        let two = line(1, "") + &line(2, "");
+        let two = line(1) + &line(2);
         assert_eq!(parse(two.as_bytes()).expect("sound").len(), 2);
         assert_eq!(parse((two.clone() + "{\"iteration\":3,").as_bytes()).expect("sound").len(), 2);
         assert_eq!(parse(b"").expect("empty"), []);
-        let (number, _) = parse((line(1, "") + "{\"iter\n" + &line(3, "")).as_bytes()).expect_err("damaged");
+        let (number, _) = parse((line(1) + "{\"iter\n" + &line(3)).as_bytes()).expect_err("damaged");
         assert_eq!(number, 2);
-        let (number, fault) = parse((two.clone() + &line(2, "")).as_bytes()).expect_err("back in time");
+        let (number, fault) = parse((two.clone() + &line(2)).as_bytes()).expect_err("back in time");
         assert_eq!((number, fault.as_str()), (3, "iteration 2 comes after iteration 2"));
     }
 
@@ -110,9 +118,10 @@ pub(super) mod tests {
     fn infinite_elo_comes_back_from_null() {
         let seat = r#"{"wins":1,"draws":0,"losses":0}"#;
         let arena = format!(
-            r#""arena":[{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}],"#
+            r#"{{"opponent":"random","by_seat":{{"first":{seat},"second":{seat}}},"score":1.0,"score_interval":[0.8,1.0],"elo":null,"elo_interval":[240.8,null]}}"#
         );
-        let history = parse(line(1, &arena).as_bytes()).expect("sound");
+        let seconds = r#""both_seconds":0.0,"match_seconds":0.0,"file_seconds":0.0"#;
+        let history = parse(line_with(1, &arena, seconds).as_bytes()).expect("sound");
         let result = &history[0].arena[0];
         assert_eq!((result.elo(), result.elo_interval()), (f64::INFINITY, [240.8, f64::INFINITY]));
         assert_eq!((result.games(), history[0].mean_score()), (2, Some(1.0)));
@@ -121,7 +130,7 @@ pub(super) mod tests {
 
     #[test]
     fn stages_divide_the_time_of_an_iteration() {
-        let timed = line(1, "").replace(r#""seconds":2.0"#, r#""both_seconds":0.25,"match_seconds":0.5,"seconds":2.0"#);
+        let timed = line_with(1, "", r#""both_seconds":0.25,"match_seconds":0.5,"file_seconds":0.0"#);
         let history = parse(timed.as_bytes()).expect("sound");
         assert_eq!(history[0].stage_seconds(), [0.75, 0.25, 0.25, 0.5, 0.25]);
     }
