@@ -1,6 +1,7 @@
 //! Commands of the program: output formats, exit codes, and one line of error for every fault.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -142,6 +143,32 @@ fn legal_answers_in_json() {
     let answer: Value = serde_json::from_str(&stdout(&over)).expect("JSON");
     assert_eq!((&answer["outcome"], &answer["truncated"]), (&json!("draw"), &json!(true)));
     assert_eq!(answer["legal"], json!([]));
+}
+
+#[test]
+fn legal_answers_every_line_of_its_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_turnstone"))
+        .args(["show", "mancala", "--legal", "--stdin", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(b"B5 A3\n\nB9\nB5 B5\n\xff\xfe\x00\nB5").expect("the program reads");
+    drop(input);
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.status.success());
+    let answers: Vec<Value> = String::from_utf8(output.stdout)
+        .expect("UTF-8")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one JSON object per line"))
+        .collect();
+    assert_eq!(answers.len(), 6);
+    assert_eq!(answers[1]["position"], "4,4,4,4,4,4/0 4,4,4,4,4,4/0 1");
+    for wrong in [2, 3, 4] {
+        assert!(answers[wrong]["error"].is_string(), "{}", answers[wrong]);
+    }
+    assert_eq!(answers[5]["mover"], 2);
 }
 
 #[test]

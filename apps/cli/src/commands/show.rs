@@ -1,14 +1,16 @@
 //! `turnstone show`: a position as a drawing, as its legal actions, or as the number of sequences of plies from it.
 
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Map, Value, json};
+use turnstone_base::line_io::Lines;
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_selfplay::Games;
 
-use crate::args::PlaceArgs;
+use crate::args::{Place, PlaceArgs};
 
 #[derive(Args, Debug)]
 #[command(after_help = r#"Examples:
@@ -31,6 +33,9 @@ pub(crate) struct Show {
     /// Print the legal actions without the drawing
     #[arg(long, conflicts_with = "svg")]
     legal: bool,
+    /// Read a list of moves per line, played from the position, and answer each with a JSON object; implies --json
+    #[arg(long, requires = "legal", conflicts_with = "moves")]
+    stdin: bool,
     /// Print the number of sequences of this many plies instead
     #[arg(long, value_name = "PLIES", conflicts_with_all = ["svg", "legal"], value_parser = clap::value_parser!(u32).range(0..=1000))]
     perft: Option<u32>,
@@ -48,6 +53,7 @@ impl Show {
         let place = self.place.place(games)?;
         match self.perft {
             Some(depth) => self.count(&*place.game, &place.state, depth)?,
+            None if self.stdin => answer_lines(&place)?,
             None => self.show(&*place.game, &place.state, place.last)?,
         }
         Ok(ExitCode::SUCCESS)
@@ -92,6 +98,22 @@ impl Show {
         }
         Ok(())
     }
+}
+
+/// Answers each line of standard input, a list of moves from the position.
+fn answer_lines(place: &Place) -> Result<()> {
+    let mut lines = Lines::new(io::stdin().lock());
+    while let Some(line) = lines.read()? {
+        let state = line.map_err(anyhow::Error::from).and_then(|moves| {
+            let mut state = place.state.clone();
+            place.game.play_text(&mut state, moves)?;
+            Ok(state)
+        });
+        let reply =
+            state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(&*place.game, &state));
+        println!("{reply}");
+    }
+    Ok(())
 }
 
 /// Each legal action with the number of sequences of `depth` plies that begin with it; none at depth 0.
