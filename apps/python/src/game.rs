@@ -391,7 +391,7 @@ impl GameObject {
             (0, Some(name)) => name,
             _ => return Err(PyTypeError::new_err("Game() takes a name, and parameters by keyword or as `params`")),
         };
-        let params = taken("params")?.map(|params| params.cast_into::<PyDict>()).transpose()?;
+        let params = taken("params")?.map(Bound::cast_into::<PyDict>).transpose()?;
         let call = Call { name: "Game", arguments: &[("name", false), ("params", false)] };
         Ok(Self::of(Game::of_call(&call, &name, params.as_ref(), Some(&named))?))
     }

@@ -213,7 +213,7 @@ def test_wrong_arguments_are_named():
         turnstone.Search("mancala", 5)
     with pytest.raises(ValueError, match="must be a function or 'uniform'"):
         turnstone.SelfPlay("mancala", "unifrom")
-    with pytest.raises(TypeError, match="did you mean `simulations`"):
+    with pytest.raises(TypeError, match="did you mean 'simulations'"):
         turnstone.SelfPlay("mancala", uniform, simulation=5)
     with pytest.raises(ValueError, match="simulations is 0"):
         turnstone.SelfPlay("mancala", uniform, simulations=0)

@@ -168,7 +168,7 @@ def arena(
     seed: int = 0,
     format: Literal["round-robin", "gauntlet"] = "round-robin",
     clock: str | None = None,
-    out_of_time: Literal["random", "lose"] = "random",
+    out_of_time: Literal["random", "lose"] | None = None,
     sprt: str | None = None,
     threads: int | None = None,
     ladder: bool = False,
@@ -186,7 +186,7 @@ def arena(
         seed: of openings and random choices; it determines the result.
         format: `round-robin` or `gauntlet` (the first agent against each of the others).
         clock: time of each agent for all its moves of a game, such as `10s`.
-        out_of_time: penalty for a player whose clock has run out, `random` (moves) or `lose`.
+        out_of_time: with a clock, the penalty for a player whose clock has run out: `random` moves, the default, or `lose`.
         sprt: bounds of a sequential test that may end a match early, such as `elo0=0,elo1=10`.
         threads: number of threads, by default one per core; they do not change the result.
         ladder: rates one agent on the game's ladder, on which `random` has Elo 0.
