@@ -226,7 +226,7 @@ pub struct Sampling {
     pub starts: Vec<AnyState>,
 }
 
-/// Draws positions from games of [`SAMPLER`] against itself, mixed with uniformly random moves at a rate
+/// Draws positions from games of `SAMPLER` against itself, mixed with uniformly random moves at a rate
 /// that varies between games, so that play ranges from strong to weak. A position is taken once, with its counters
 /// reset, and only if exact values cover it and all positions that its actions lead to. Stops early if the games yield
 /// no new positions any more.

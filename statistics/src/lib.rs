@@ -9,7 +9,7 @@ mod pentanomial;
 mod sprt;
 mod rating;
 #[cfg(test)]
-mod simulated;
+mod simulation_tests;
 
 pub use pentanomial::{MatchScore, Pentanomial};
 pub use rating::{Pairing, Ratings};

@@ -53,7 +53,7 @@ pub struct SprtState {
 pub enum SprtError {
     /// The text does not have the expected form.
     Form(String),
-    /// `elo0` is not below `elo1`, or one of them is beyond [`MOST_ELO`].
+    /// `elo0` is not below `elo1`, or one of them is beyond 1,000 Elo.
     Elo(f64, f64),
     /// An error rate is out of range.
     Rate(f64),

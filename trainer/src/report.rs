@@ -1,6 +1,6 @@
 //! Report of a run as one self-contained HTML page: strength, sample games, curves, throughput, config.
 //!
-//! The page is a function of the run's files and of [`Settings`] only.
+//! The page is a function of the run's files only.
 
 mod history;
 mod games;

@@ -28,7 +28,7 @@ mod usage;
 mod cli;
 mod program;
 #[cfg(test)]
-mod pages;
+mod pages_tests;
 
 pub use added::{Command, Host, Run};
 pub use called::PROGRAM;
