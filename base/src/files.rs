@@ -37,7 +37,7 @@ pub fn confirm_writable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
-    drop(OpenOptions::new().write(true).create_new(true).open(&temporary)?);
+    OpenOptions::new().write(true).create_new(true).open(&temporary).map(|_file| ())?;
     fs::remove_file(&temporary)
 }
 
