@@ -102,7 +102,7 @@ fn grouped(added: &[Added]) -> Vec<(&str, Vec<&str>)> {
 mod tests {
     use super::*;
     use crate::cli::definition;
-    use crate::pages::commands;
+    use crate::pages_tests::commands;
     use crate::program::Program;
 
     #[test]
