@@ -7,13 +7,13 @@
 
 mod record;
 mod result;
+mod stopping;
 mod openings;
 mod options;
 mod schedule;
 mod remote;
 mod referee;
 mod side_by_side;
-mod stopping;
 mod journal;
 mod tournament;
 mod saved_games;
