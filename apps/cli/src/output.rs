@@ -1,10 +1,30 @@
-//! Output to other programs, in lines that are written whole.
+//! Output to files, and to other programs in lines that are written whole.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use turnstone_base::terminal::print_stderr;
+use anyhow::{Context, Result};
+use turnstone_base::files;
+use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_base::text::is_deceptive;
+
+/// Checks that [`write_file`] can write to `path`, before the work whose result goes there.
+pub(crate) fn confirm_writable(path: &Path) -> Result<()> {
+    files::confirm_writable(path).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Writes a whole file.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
+    files::atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Writes an HTML page and says where it is.
+pub(crate) fn write_page(path: &Path, page: &str, reporter: &Reporter) -> Result<()> {
+    write_file(path, page)?;
+    reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
+    Ok(())
+}
 
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
 /// `more` stands for what is cut off.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use turnstone_base::checksum::{crc32_text, seal_line, unseal_line};
-use turnstone_base::files::{atomic_write, read_text};
+use turnstone_base::files::read_text;
 
 use turnstone_env::{DynGame, Games};
 
@@ -144,7 +144,7 @@ impl RunFolder {
             kept.extend((seal_line(&serde_json::to_string(&now)?) + "\n").into_bytes());
         }
         if kept != text {
-            atomic_write(&path, &kept).with_context(|| format!("writing {}", path.display()))?;
+            self.write(&path, &kept)?;
         }
         Ok((last, now, damaged))
     }

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
-use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::{Games, TrainableGame};
@@ -19,6 +18,7 @@ use self::options::OptionArgs;
 use crate::args::{GameArgs, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
+use crate::output::{confirm_writable, write_file};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, read_ladder};
@@ -80,7 +80,7 @@ impl Arena {
         }
         if let Some(path) = &self.ladder_build {
             ensure!(!path.exists(), "{} exists already", path.display());
-            confirm_writable(path).with_context(|| format!("writing {}", path.display()))?;
+            confirm_writable(path)?;
         }
         if let Some(path) = &self.out {
             MatchFolder { path, resume: self.resume }.confirm()?;
@@ -115,8 +115,7 @@ impl Arena {
         let Some(result) = result else { return Ok(self.interrupted()) };
         self.print(&result, &reporter);
         if let Some(path) = &self.ladder_build {
-            let text = drawn.new_ladder(&result)?.to_text(game);
-            atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+            write_file(path, &drawn.new_ladder(&result)?.to_text(game))?;
         }
         Ok(ExitCode::SUCCESS)
     }

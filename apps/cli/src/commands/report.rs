@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
-use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_selfplay::Games;
 
+use crate::output::{confirm_writable, write_page};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::report::{LiveRun, MOST_RUNS, report, side_by_side};
 use turnstone_trainer::run_folder::RunFolder;
@@ -41,7 +41,7 @@ impl Report {
         };
         let out = self.out.clone().unwrap_or_else(|| path.join("report.html"));
         let folder = RunFolder::open(path)?;
-        confirm_writable(&out).with_context(|| format!("writing {}", out.display()))?;
+        confirm_writable(&out)?;
         let run = LiveRun::read(&folder, games)?;
         let game = run.config.game(games).map_err(anyhow::Error::msg)?;
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
@@ -50,7 +50,8 @@ impl Report {
             print_stderr("the report was interrupted before its end");
             return Ok(ExitCode::from(130));
         };
-        write(&out, &page, &reporter)
+        write_page(&out, &page, &reporter)?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Writes one page about several runs.
@@ -68,12 +69,7 @@ impl Report {
         let page = side_by_side(&runs)?;
         let beside = self.runs[0].parent().unwrap_or(Path::new(""));
         let path = self.out.clone().unwrap_or_else(|| beside.join("comparison.html"));
-        write(&path, &page, &Reporter::new(false))
+        write_page(&path, &page, &Reporter::new(false))?;
+        Ok(ExitCode::SUCCESS)
     }
-}
-
-fn write(path: &Path, page: &str, reporter: &Reporter) -> Result<ExitCode> {
-    atomic_write(path, page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
-    reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
-    Ok(ExitCode::SUCCESS)
 }

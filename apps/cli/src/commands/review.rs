@@ -8,7 +8,6 @@ use clap::Args;
 use serde_json::json;
 use turnstone_agents::{AgentSpec, DynExactValues, Effort, PlayableGame};
 use turnstone_arena::review::{Review as Reviewed, Reviewing};
-use turnstone_base::files::{atomic_write, confirm_writable};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_base::text::{shell_path, shell_word};
@@ -17,6 +16,7 @@ use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
 use crate::called::{PROGRAM, as_called};
+use crate::output::{confirm_writable, write_page};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -75,7 +75,7 @@ impl Review {
         let game: &dyn PlayableGame = &*game;
         let replay = file.replay(game)?;
         if let Some(path) = &self.html {
-            confirm_writable(path).with_context(|| format!("writing {}", path.display()))?;
+            confirm_writable(path)?;
         }
         let agent = load_adviser(self.agent.as_ref(), game)?;
         let truth = if self.exact { Some(self.exact_values(game)?) } else { None };
@@ -96,9 +96,7 @@ impl Review {
             return Ok(ExitCode::from(130));
         };
         if let Some(path) = &self.html {
-            let page = review.page(game, &replay)?;
-            atomic_write(path, page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
-            reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
+            write_page(path, &review.page(game, &replay)?, &reporter)?;
         }
         match self.json {
             true => println!("{}", json!(review)),
