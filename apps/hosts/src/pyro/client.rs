@@ -68,6 +68,10 @@ pub enum PyroError {
 }
 
 impl PyroError {
+    fn is_refused(&self) -> bool {
+        matches!(self, Self::Connection { error, .. } if error.kind() == io::ErrorKind::ConnectionRefused)
+    }
+
     /// Whether the world has closed the connection. Pyro's does so with all its players when one of them breaks off.
     fn is_lost_connection(&self) -> bool {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
@@ -160,7 +164,8 @@ impl Drop for Client {
 }
 
 impl Client {
-    /// Connects to a player's port and asks which player that is. Waits up to ten seconds for a world to start.
+    /// Connects to a player's port and asks which player that is. Tries for up to ten seconds while the world has not
+    /// started, or closes the connection because another player has just broken off.
     ///
     /// # Errors
     /// The connection is refused, or the answer is not that of a Konane world.
@@ -168,9 +173,7 @@ impl Client {
         let start = Instant::now();
         loop {
             match Self::connect_once(host, port) {
-                Err(PyroError::Connection { error, .. })
-                    if error.kind() == io::ErrorKind::ConnectionRefused && start.elapsed() < STARTING =>
-                {
+                Err(error) if (error.is_refused() || error.is_lost_connection()) && start.elapsed() < STARTING => {
                     thread::sleep(RECONNECTING);
                 }
                 other => return other,
