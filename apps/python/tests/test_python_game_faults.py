@@ -269,7 +269,12 @@ class Endless(TicTacToe):
     def outcome(self, state):
         return None
 
-for game in (Breakthrough, Spins, Sleeps, Endless):
+class Known(Endless):
+    name = "known"
+    def legal_actions(self, state):
+        return range(2)
+
+for game in (Breakthrough, Spins, Sleeps, Endless, Known):
     turnstone.register_game(game)
 print("begins", flush=True)
 try:
@@ -282,7 +287,7 @@ LONG = {
     "self-play": 'turnstone.SelfPlay(Breakthrough, "uniform", simulations=64, concurrent_games=64, threads=2).play(10**6)',
     "search": 'turnstone.Search(Breakthrough, "uniform", simulations=10**7).run(turnstone.State(Breakthrough))',
     "agent": 'turnstone.Agent(Breakthrough, "alphabeta:depth=30").act(turnstone.State(Breakthrough))',
-    "answers that are all known": 'turnstone.Agent(TicTacToe, "minimax:depth=9").act(turnstone.State(TicTacToe))',
+    "answers that are all known": 'turnstone.Agent(Known, "minimax:depth=40").act(turnstone.State(Known))',
     "self-play that spins": 'turnstone.SelfPlay(Spins, "uniform", concurrent_games=4, threads=2).play(9)',
     "self-play that sleeps": 'turnstone.SelfPlay(Sleeps, "uniform", concurrent_games=4, threads=2).play(9)',
     "self-play without end": 'turnstone.SelfPlay(Endless, "uniform", concurrent_games=4, threads=2).play(9)',
@@ -293,7 +298,7 @@ if turnstone._turnstone._PROGRAM:
     run = '{"game": {"name": "%s"}}, progress=False'
     LONG |= {
         "arena": 'turnstone.arena(Breakthrough, ["alphabeta:depth=30"] * 2)',
-        "arena with a search of known answers": 'turnstone.arena(TicTacToe, ["mcts:sims=4000000"] * 2)',
+        "arena with a search of known answers": 'turnstone.arena(Known, ["minimax:depth=40"] * 2)',
         "arena that spins": 'turnstone.arena(Spins, ["random"] * 2, threads=2)',
         "arena that sleeps": 'turnstone.arena(Sleeps, ["random"] * 2, threads=2)',
         "arena without end": 'turnstone.arena(Endless, ["random"] * 2, threads=2)',
