@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::files::in_folder;
 use turnstone_env::nearest;
 
 use crate::classical::{self, ClassicalMethod, ClassicalSpec};
@@ -143,10 +144,7 @@ impl AgentSpec {
     /// of tables and the command line of an engine are left as they are.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
-        let resolve = |path: &mut PathBuf| {
-            let joined = folder.join(&*path);
-            *path = std::path::absolute(&joined).unwrap_or(joined);
-        };
+        let resolve = |path: &mut PathBuf| *path = in_folder(folder, path);
         let mut spec = self.clone();
         match &mut spec {
             Self::Az { checkpoint, tables, .. } => {

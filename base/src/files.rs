@@ -41,6 +41,13 @@ pub fn confirm_writable(path: &Path) -> io::Result<()> {
     fs::remove_file(&temporary)
 }
 
+/// A path that a file in `folder` names: taken from there if it is relative, and made absolute.
+#[must_use]
+pub fn in_folder(folder: &Path, path: &Path) -> PathBuf {
+    let joined = folder.join(path);
+    std::path::absolute(&joined).unwrap_or(joined)
+}
+
 /// The folder of a path, and a temporary file in it that no other writer uses.
 fn temporary(path: &Path) -> io::Result<(&Path, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);

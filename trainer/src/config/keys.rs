@@ -6,7 +6,7 @@ use std::sync::Arc;
 use toml::de::DeTable;
 use toml::{Table, Value};
 use turnstone_agents::AgentSpec;
-use turnstone_base::files::read_text;
+use turnstone_base::files::{in_folder, read_text};
 use turnstone_env::{Games, Params, nearest};
 use turnstone_models::NetworkConfig;
 
@@ -55,32 +55,22 @@ pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -
 
 /// Takes the relative paths in a config from a folder, and makes them absolute.
 pub(super) fn take_paths_from(table: &mut Table, folder: &Path) {
-    let mut value = |section: &str, key: &str, resolve: &dyn Fn(&mut String)| match table
-        .get_mut(section)
-        .and_then(|s| s.get_mut(key))
-    {
-        Some(Value::String(text)) => resolve(text),
-        Some(Value::Array(texts)) if section == "arena" => {
-            for text in texts {
-                if let Value::String(text) = text {
-                    resolve(text);
-                }
-            }
+    if let Some(Value::String(file)) = value_of(table, "self_play", "openings") {
+        *file = in_folder(folder, Path::new(file)).to_string_lossy().into_owned();
+    }
+    let opponents = value_of(table, "arena", "opponents").and_then(Value::as_array_mut);
+    for text in opponents.into_iter().flatten() {
+        // What is no spec is reported where it is read; one without a path stays as it was typed.
+        let Some(spec) = text.as_str().and_then(|text| text.parse::<AgentSpec>().ok()) else { continue };
+        let resolved = spec.in_folder(folder);
+        if resolved != spec {
+            *text = Value::String(resolved.to_string());
         }
-        _ => {}
-    };
-    value("self_play", "openings", &|file| {
-        let joined = folder.join(&*file);
-        *file = std::path::absolute(&joined).unwrap_or(joined).to_string_lossy().into_owned();
-    });
-    value("arena", "opponents", &|text| {
-        // What is no spec is reported where it is read.
-        if let Ok(spec) = text.parse::<AgentSpec>()
-            && spec.in_folder(folder) != spec
-        {
-            *text = spec.in_folder(folder).to_string();
-        }
-    });
+    }
+}
+
+fn value_of<'a>(table: &'a mut Table, section: &str, key: &str) -> Option<&'a mut Value> {
+    table.get_mut(section)?.get_mut(key)
 }
 
 /// Replaces a file that `self_play.openings` names, of at most `longest` bytes, by its positions, one per line.
@@ -88,7 +78,7 @@ pub(super) fn take_paths_from(table: &mut Table, folder: &Path) {
 /// # Errors
 /// The file cannot be read, or is too long.
 pub(super) fn read_openings(table: &mut Table, longest: u64) -> Result<(), String> {
-    let Some(named) = table.get_mut("self_play").and_then(|section| section.get_mut("openings")) else { return Ok(()) };
+    let Some(named) = value_of(table, "self_play", "openings") else { return Ok(()) };
     let Some(file) = named.as_str() else { return Ok(()) };
     let text = read_text(Path::new(file), longest).map_err(|error| format!("self_play.openings: {file}: {error}"))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
