@@ -4,29 +4,11 @@ use std::path::PathBuf;
 
 use turnstone_models::ComputeDevice;
 
-use crate::classical::ClassicalMethod;
 use crate::network::LoadedNetwork;
 use crate::spec::AgentSpec;
-use crate::tree_spec::{Budget, SearchOverrides, TreeSpec};
+use crate::tree_spec::{SearchOverrides, TreeSpec};
 
-/// Simulations of all trees of a team together, which bound its memory to about a quarter of a GiB.
-const MOST_SIMULATIONS: u32 = 1 << 20;
-
-/// Mebibytes of the transposition tables of the players that take part in games at once.
-const LARGEST_TABLES: u32 = 256;
-
-/// How an agent takes part in several games at once on one thread, with the same moves as in one game after another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AtOnce {
-    /// With a [`Team`](crate::Team) of up to this many seats.
-    Team(usize),
-    /// With one player for all games: its choice depends on the position and the random stream alone.
-    Shared,
-    /// With a player per game, in up to this many games.
-    Players(usize),
-}
-
-/// An agent that has been checked for a game, with its files loaded; creates players.
+/// An agent that has been checked for a game, with its files loaded.
 #[derive(Clone, Debug)]
 pub struct Agent {
     /// Spec that the agent was created from.
@@ -89,34 +71,5 @@ impl Agent {
     #[must_use]
     pub fn network(&self) -> Option<&LoadedNetwork> {
         self.network.as_ref()
-    }
-
-    /// How the agent takes part in several games at once. Other programs and searches with a time limit play one game
-    /// after another.
-    #[must_use]
-    pub fn at_once(&self) -> AtOnce {
-        let trees = |simulations: u32| (MOST_SIMULATIONS / simulations.max(1)).max(1) as usize;
-        match &self.spec {
-            AgentSpec::Human | AgentSpec::Engine(_) | AgentSpec::Level(_) => AtOnce::Players(1),
-            _ if self.spec.threads().is_several() => AtOnce::Players(1),
-            AgentSpec::Random | AgentSpec::Exact(_) => AtOnce::Shared,
-            AgentSpec::Classical(spec) => match spec.method {
-                ClassicalMethod::Deepening { time: Some(_), .. } => AtOnce::Players(1),
-                _ => {
-                    AtOnce::Players(LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize))
-                }
-            },
-            AgentSpec::Mcts { budget, .. } | AgentSpec::Az { tree: TreeSpec { budget, .. }, .. } => {
-                let is_network = matches!(self.spec, AgentSpec::Az { tables: None, .. });
-                // The moves of a team are the best ones.
-                let is_team = is_network && self.spec.temperature() == 0.0;
-                match *budget {
-                    Budget::Time(_) => AtOnce::Players(1),
-                    Budget::Simulations(0) if is_network => AtOnce::Shared,
-                    Budget::Simulations(simulations) if !is_team => AtOnce::Players(trees(simulations)),
-                    Budget::Simulations(simulations) => AtOnce::Team(trees(simulations)),
-                }
-            }
-        }
     }
 }

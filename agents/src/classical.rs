@@ -5,7 +5,7 @@ mod erased;
 
 pub use erased::DynSearch;
 pub(crate) use erased::WithGame;
-pub(crate) use search::ClassicalPlayer;
+pub(crate) use search::ClassicalChooser;
 pub use search::ClassicalSearch;
 use turnstone_base::machine::Memory;
 use turnstone_base::times::time_text;

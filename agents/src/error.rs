@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 use turnstone_models::{CheckpointError, MismatchError, NetworkError};
 
-use crate::player::PlayerFault;
+use crate::interface::PlayerFault;
 
-/// Error of loading an agent or of running its player.
+/// Error of loading an agent or of running its search.
 #[derive(Debug, Error)]
 pub enum AgentError {
     /// The spec is malformed, or does not fit the game.
@@ -57,7 +57,7 @@ pub enum AgentError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A player failed to start or to choose an action.
+    /// It failed to start or to choose an action.
     #[error(transparent)]
     Player(#[from] PlayerFault),
 }

@@ -14,8 +14,8 @@ use turnstone_search::classic::{AlphaBeta, Heuristic};
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
+use crate::one_by_one::Chooser;
 use crate::playable::{Effort, Playable};
-use crate::player::{Player, PlayerFault};
 use crate::request::{Score, SearchInfo, SearchRequest};
 
 /// Depth in plies of the alpha-beta search where exact values do not decide.
@@ -86,23 +86,22 @@ impl<G: Game> Exact<G> {
     }
 }
 
-impl<G: Game> Player for Exact<G> {
-    fn search(
+impl<G: Game> Chooser for Exact<G> {
+    fn choose(
         &mut self,
         state: &AnyState,
-        request: &mut SearchRequest<'_>,
+        request: &SearchRequest,
         rng: &mut Stream,
-    ) -> Result<Action, PlayerFault> {
+        _: &mut dyn FnMut(&SearchInfo),
+    ) -> SearchInfo {
         let state = state.of();
         self.truth.stop_by(&request.control.stop);
         let state = if self.truth.heeds_limits() { *state } else { self.game.without_counters(state) };
         let action = self.choice(&state, rng);
-        request.notify(|| {
-            let (mover, value) = (self.game.mover(&state), self.truth.value(&self.game, &state));
-            let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), mover));
-            SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
-        });
-        Ok(action)
+        // A value may take a search of its own.
+        let value = if request.reports { self.truth.value(&self.game, &state) } else { None };
+        let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), self.game.mover(&state)));
+        SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
     }
 }
 
@@ -205,6 +204,10 @@ mod tests {
         Exact::new::<Known<G>>(&spec, game).expect("it has exact values")
     }
 
+    fn chosen<G: Game>(player: &mut Exact<G>, state: &AnyState, rng: &mut Stream) -> SearchInfo {
+        player.choose(state, &SearchRequest::default().with_reports(), rng, &mut |_| ())
+    }
+
     #[test]
     fn it_keeps_the_value_and_errs_at_its_rate() {
         let game = MuTorere::default();
@@ -224,7 +227,7 @@ mod tests {
                     if legal.is_empty() {
                         break;
                     }
-                    let action = player.choose(&AnyState::new(state), &mut rng).expect("it plays");
+                    let action = chosen(&mut player, &AnyState::new(state), &mut rng).line[0];
                     if best.len() < legal.len() {
                         critical += 1.0;
                         errors += f64::from(u8::from(!best.contains(&action)));
@@ -253,7 +256,7 @@ mod tests {
                 let in_play = Side::BOTH.iter().flat_map(|&side| game.row(&state, side)).sum::<u8>();
                 if in_play <= 14 {
                     let (margin, best) = solver.best_margin(&game, &state, &SolveLimits::NONE).expect("no limit");
-                    let action = player.choose(&AnyState::new(state), &mut rng).expect("it plays");
+                    let action = chosen(&mut player, &AnyState::new(state), &mut rng).line[0];
                     assert!(best.contains(&action), "{}: {margin}", game.position_text(&state));
                     lost += u32::from(f32::from(margin) * game.mover(&state).sign() < 0.0);
                 }
@@ -273,8 +276,8 @@ mod tests {
         for limit in ["nodes=100", "time=5ms"] {
             let mut player = player(&format!("exact:{},{limit}", folder.path().display()), &game);
             assert_eq!(player.truth.value(&game, &game.start()), None, "{limit}");
-            let action =
-                player.choose(&AnyState::new(game.start()), &mut stream(1, Purpose::Play, [0, 0])).expect("it plays");
+            let mut rng = stream(1, Purpose::Play, [0, 0]);
+            let action = chosen(&mut player, &AnyState::new(game.start()), &mut rng).line[0];
             let beyond = player.beyond.search(&game.start(), 4).action;
             assert_eq!(Some(action), beyond, "{limit}");
         }
@@ -286,11 +289,7 @@ mod tests {
         let mut exact = player("exact", &game);
         let start = AnyState::new(game.start());
         let mut rng = stream(1, Purpose::Play, [0, 0]);
-        let mut score = None;
-        let mut on_info = |info: &SearchInfo| score = info.score;
-        let mut request = SearchRequest { report: Some(&mut on_info), ..SearchRequest::default() };
-        assert!(exact.search(&start, &mut request, &mut rng).is_ok());
-        assert_eq!(score, None);
+        assert_eq!(chosen(&mut exact, &start, &mut rng).score, None);
         let fault = |spec: &str| {
             let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
             Exact::new::<Known<Morris>>(&spec, &Morris::default()).err().expect("no table").to_string()

@@ -1,4 +1,4 @@
-//! Other programs as players over the Universal Game Interface (UGI).
+//! Other programs over the Universal Game Interface (UGI).
 
 mod process;
 
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState, DynGame, shortened};
-use turnstone_search::classic::Stop;
+use turnstone_search::Fault;
 
-use self::process::Process;
+use self::process::{Due, Process};
 use crate::engine_spec::{EngineSpec, words};
-use crate::player::{Player, PlayerFault};
+use crate::interface::{Chosen, OnInfo, PlayerFault, Search};
 use crate::request::{SearchInfo, SearchRequest};
 
-/// Player that runs another program. The program is restarted after every fault.
+/// Another program, which plays one game at a time. It is restarted after every fault.
 pub(crate) struct External {
     game: Arc<dyn DynGame>,
     spec: EngineSpec,
@@ -23,20 +23,30 @@ pub(crate) struct External {
     start: AnyState,
     moves: Vec<Action>,
     state: AnyState,
-    clock: Option<Duration>,
+    turn: Turn,
+    last: SearchInfo,
 }
 
+/// What the program does.
+enum Turn {
+    Idle,
+    /// It has been asked.
+    Thinking {
+        due: Due,
+        reports: bool,
+    },
+    /// It could not be asked.
+    Failed(PlayerFault),
+}
+
+/// Longest wait for an answer in one look at the program.
+const LOOK: Duration = Duration::from_millis(5);
+
 impl External {
-    /// Starts the program.
-    ///
-    /// # Errors
-    /// The program cannot be started, or does not answer as the protocol demands.
-    pub(crate) fn new(game: Arc<dyn DynGame>, spec: &EngineSpec) -> Result<Self, PlayerFault> {
+    pub(crate) fn new(game: Arc<dyn DynGame>, spec: &EngineSpec) -> Self {
         let (start, spec) = (game.start(), spec.clone());
-        let state = start.clone();
-        let mut player = Self { game, spec, process: None, start, moves: Vec::new(), state, clock: None };
-        player.process()?;
-        Ok(player)
+        let (state, moves) = (start.clone(), Vec::new());
+        Self { game, spec, process: None, start, moves, state, turn: Turn::Idle, last: SearchInfo::default() }
     }
 
     /// The running program, started if necessary.
@@ -72,23 +82,48 @@ impl External {
         line
     }
 
-    fn ask(&mut self, stop: &Stop) -> Result<String, PlayerFault> {
-        let (position, (go, patience)) = (self.position(), self.spec.go(self.clock));
+    /// Asks for a move. Returns until when the program may answer.
+    fn ask(&mut self, request: &SearchRequest) -> Result<Due, PlayerFault> {
+        let (position, (go, patience)) = (self.position(), self.spec.go(request.remaining));
         let ready = self.spec.patience;
         let process = self.process()?;
-        process.stop = stop.clone();
+        process.stop = request.control.stop.clone();
         process.send(position);
         // What the program still had to say of the position before is not the answer to this one.
         process.get_ready(ready)?;
         process.send(go);
-        process.best_move(patience)
+        Ok(Due::after(patience))
+    }
+
+    /// The answer, if it is there.
+    fn answer(&mut self, due: Due) -> Option<Result<Action, PlayerFault>> {
+        let process = self.process.as_mut().expect("it has been asked");
+        let text = match process.best_move(due, LOOK).transpose()? {
+            Ok(text) => text,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
+        let action = self.game.parse_action_in(&self.state, &text).and_then(|action| {
+            self.game.try_play(&mut self.state.clone(), action)?;
+            Ok(action)
+        });
+        Some(action.map_err(illegal))
     }
 }
 
-impl Player for External {
-    fn new_game(&mut self, state: &AnyState, _: &mut Stream) {
-        (self.start, self.state, self.clock) = (state.clone(), state.clone(), None);
+impl Search for External {
+    fn most_seats(&self) -> usize {
+        1
+    }
+
+    fn prepare(&mut self) -> Result<(), PlayerFault> {
+        self.process().map(drop)
+    }
+
+    fn new_game(&mut self, _: usize, state: &AnyState, _: Stream) {
+        (self.start, self.state) = (state.clone(), state.clone());
         self.moves.clear();
+        self.turn = Turn::Idle;
         let patience = self.spec.patience;
         let begun = self.process().and_then(|process| {
             process.send("uginewgame".to_owned());
@@ -99,30 +134,57 @@ impl Player for External {
         }
     }
 
-    fn clock(&mut self, remaining: Duration) {
-        self.clock = Some(remaining);
+    fn played(&mut self, _: usize, action: Action) {
+        self.game.play(&mut self.state, action);
+        self.moves.push(action);
     }
 
-    fn search(
-        &mut self,
-        state: &AnyState,
-        request: &mut SearchRequest<'_>,
-        _: &mut Stream,
-    ) -> Result<Action, PlayerFault> {
+    fn begin(&mut self, _: usize, state: &AnyState, request: SearchRequest) {
         if self.state != *state {
             (self.start, self.state) = (state.clone(), state.clone());
             self.moves.clear();
         }
-        let text = self.ask(&request.control.stop).inspect_err(|_| self.process = None)?;
-        let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
-        let action = self.game.parse_action_in(state, &text).map_err(illegal)?;
-        self.game.try_play(&mut state.clone(), action).map_err(illegal)?;
-        request.notify(|| SearchInfo { depth: 0, nodes: 0, score: None, line: vec![action] });
-        Ok(action)
+        self.turn = match self.ask(&request) {
+            Ok(due) => Turn::Thinking { due, reports: request.reports },
+            Err(fault) => Turn::Failed(fault),
+        };
     }
 
-    fn played(&mut self, action: Action) {
-        self.game.play(&mut self.state, action);
-        self.moves.push(action);
+    fn advance(&mut self, on_info: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault> {
+        let (chosen, reports) = match std::mem::replace(&mut self.turn, Turn::Idle) {
+            Turn::Idle => return Ok(Vec::new()),
+            Turn::Failed(fault) => (Err(fault), false),
+            Turn::Thinking { due, reports } => match self.answer(due) {
+                Some(chosen) => (chosen, reports),
+                None => {
+                    self.turn = Turn::Thinking { due, reports };
+                    return Ok(Vec::new());
+                }
+            },
+        };
+        match &chosen {
+            Ok(action) => {
+                self.last = SearchInfo::of_action(*action);
+                if reports {
+                    on_info(0, &self.last);
+                }
+            }
+            // After an illegal move it is still there.
+            Err(PlayerFault::IllegalMove(_)) => {}
+            Err(_) => self.process = None,
+        }
+        Ok(vec![(0, chosen)])
+    }
+
+    fn report(&self, _: usize) -> SearchInfo {
+        self.last.clone()
+    }
+
+    fn clear(&mut self) {
+        // What it still had to say would be taken for another answer.
+        if matches!(self.turn, Turn::Thinking { .. }) {
+            self.process = None;
+        }
+        self.turn = Turn::Idle;
     }
 }

@@ -1,9 +1,10 @@
-//! Players of board games from one-line specs: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
+//! Agents for board games from one-line specs: `random`, `minimax:depth=6`, `alphabeta:depth=8`, `alphabeta:time=1s`,
 //! `mcts:sims=200`, `az:<checkpoint>,sims=100`, `az:pretrained`, `level:3`, `exact:<folder of tables>`,
 //! `engine:nodes=100:<command line>`, `human`.
 //!
-//! [`AgentSpec`] is the parsed text, [`Agent`] adds the contents of its files, and [`Player`] plays one seat of one
-//! game at a time. Players are generic over the game inside; the public interface takes object-safe [`PlayableGame`]s.
+//! [`AgentSpec`] is the parsed text, [`Agent`] adds the contents of its files, and [`Search`] thinks about positions for it,
+//! in one seat or in many. Searches are generic over the game inside; the public interface takes object-safe
+//! [`PlayableGame`]s.
 //!
 //! ```
 //! use turnstone_agents::Agent;
@@ -12,21 +13,22 @@
 //!
 //! let game = turnstone_games::built_in().make("mancala", &Params::new())?;
 //! let agent = Agent::load(&"alphabeta:depth=4".parse()?, &*game)?;
-//! let mut player = agent.player(&*game)?;
-//! let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
-//! player.new_game(&state, &mut rng);
-//! let action = player.choose(&state, &mut rng)?;
+//! let mut search = agent.search(&*game, 1)?;
+//! let mut state = game.start();
+//! search.new_game(0, &state, stream(1, Purpose::Play, [0, 0]));
+//! let action = search.choose(0, &state)?;
 //! game.try_play(&mut state, action)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod evaluator;
+mod network_backend;
 mod search_settings;
 mod options;
 mod threads;
 mod tree_spec;
 mod request;
-mod player;
+mod interface;
+mod one_by_one;
 mod tablebase;
 mod solving;
 mod playable;
@@ -39,8 +41,7 @@ mod network;
 mod spec;
 mod levels;
 mod together;
-mod tree_player;
-mod players;
+mod random;
 mod exact_player;
 #[cfg(not(target_family = "wasm"))]
 mod external;
@@ -54,26 +55,25 @@ pub mod sheet;
 #[doc(no_inline)]
 pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact, turnstone_search as search};
 
-pub use agent::{Agent, AtOnce};
+pub use agent::Agent;
 pub use analysis::{AnalysedAction, Analysis};
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
-pub use evaluator::{NetworkEvaluator, most_likely, observe, shape, write_evaluations};
 pub use exact_spec::{ExactSpec, Rate};
+pub use interface::{Chosen, OnInfo, PlayerFault, Search};
 pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
+pub use network_backend::{GpuBackend, NetworkBackend, most_likely, shape};
 pub use options::path_in_spec;
 pub use playable::{Effort, GameFiles, Playable};
 pub use playable_game::{PlayableGame, levels, load_network, row};
-pub use player::{Player, PlayerFault};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSettings};
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use threads::{Threads, most_threads};
-pub use tree_search::{Leaves, Team, TreeSearch};
 pub use tree_spec::{Budget, SearchOverrides, TreeSpec};
 pub use turnstone_exact::SolveLimits;

@@ -8,11 +8,13 @@ use turnstone_models::{
     CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, Precision,
     QuantisedNetwork, Weights,
 };
+use turnstone_search::Split;
 
 use crate::calibration::random_observations;
 use crate::error::AgentError;
-use crate::evaluator::{NetworkEvaluator, shape};
+use crate::network_backend::{GpuBackend, NetworkBackend, shape};
 use crate::search_settings::SearchSettings;
+use crate::tree_search::AnyBackend;
 
 /// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
 pub const PRETRAINED: &str = "pretrained";
@@ -104,44 +106,31 @@ impl LoadedNetwork {
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
-    /// Creates an evaluator for the game that the network has been checked for, for up to `max_batch` positions at a time.
-    /// A quantised network is quantised by the positions of random games.
+    /// A backend for the game that the network has been checked for, which evaluates up to `max_batch` positions at a time and
+    /// computes floats on the processor with these instructions. A quantised network is quantised by the positions of random
+    /// games; it has the same bits with all instructions.
     ///
     /// # Errors
     /// The weights do not match the network and the game's shape, the network has no such arithmetic, or the GPU cannot be
     /// used.
-    pub fn evaluator<G: Game>(
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub(crate) fn backend<G: Game>(
         &self,
         game: &G,
         (precision, device): (Precision, ComputeDevice),
         max_batch: usize,
-    ) -> Result<NetworkEvaluator, NetworkError> {
-        let ComputeDevice::Gpu(number) = device else {
-            return self.evaluator_with(game, precision, max_batch, Instructions::best());
-        };
-        let (spec, config) = (game.spec(), &self.info.network);
-        let inference = GpuInference::new(&self.weights, config, &shape(&spec), (number, precision), max_batch)?;
-        Ok(NetworkEvaluator::on_gpu(spec, inference))
-    }
-
-    /// [`LoadedNetwork::evaluator`] whose floats are computed with a given instruction set; a quantised network has the same
-    /// bits with all.
-    ///
-    /// # Errors
-    /// As for [`LoadedNetwork::evaluator`].
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub(crate) fn evaluator_with<G: Game>(
-        &self,
-        game: &G,
-        precision: Precision,
-        max_batch: usize,
         instructions: Instructions,
-    ) -> Result<NetworkEvaluator, NetworkError> {
+    ) -> Result<AnyBackend<G>, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
+        if let ComputeDevice::Gpu(number) = device {
+            let inference = GpuInference::new(&self.weights, config, &shape(&spec), (number, precision), max_batch)?;
+            return Ok(Box::new(Split::new(GpuBackend::new(spec, inference), max_batch)));
+        }
         if !precision.is_quantised() {
-            return NetworkEvaluator::with_instructions(spec, config, &self.weights, max_batch, instructions);
+            let backend = NetworkBackend::with_instructions(spec, config, &self.weights, max_batch, instructions)?;
+            return Ok(Box::new(backend.split()));
         }
         let network = match self.quantised.get() {
             Some(network) => network,
@@ -151,7 +140,7 @@ impl LoadedNetwork {
                 self.quantised.get_or_init(|| Arc::new(network))
             }
         };
-        Ok(NetworkEvaluator::quantised(spec, network, max_batch))
+        Ok(Box::new(NetworkBackend::quantised(spec, network, max_batch).split()))
     }
 
     /// Settings of the search used in training; the defaults where the checkpoint lacks them.

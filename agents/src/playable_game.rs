@@ -5,26 +5,35 @@ use std::path::Path;
 use turnstone_base::machine::memory;
 use turnstone_env::{AnyState, DynGame, Erased, Error, Params, Row};
 use turnstone_exact::TableError;
-use turnstone_models::{ComputeDevice, Instructions, NetworkError};
+use turnstone_models::Instructions;
+use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
-use crate::agent::{Agent, AtOnce};
-use crate::classical::{self, ClassicalPlayer, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
+use crate::agent::Agent;
+use crate::classical::{self, ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
 use crate::error::AgentError;
-use crate::exact_player;
+use crate::exact_player::{self, Exact};
 use crate::exact_spec::ExactSpec;
+use crate::interface::Search;
 use crate::levels::Level;
 use crate::network::{LoadedNetwork, PRETRAINED};
+use crate::one_by_one::{OneByOne, PerSeat};
 use crate::playable::{Effort, GameFiles, Playable};
-use crate::player::Player;
-use crate::players::{Network, Random, Rollouts};
+use crate::random::Random;
+use crate::search_settings::{SearchKind, SearchSettings};
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::tree_search::{Leaves, Team, TreeSearch, tree_search};
-use crate::tree_spec::{Budget, TreeSpec};
+use crate::tree_search::{AnyBackend, Plan, Source, TreeSearch};
+use crate::tree_spec::Budget;
 
-/// Capacity of a team's evaluation cache, in positions.
-const CACHED_BY_TEAM: usize = 1 << 13;
+/// Capacity of the cache of a network's evaluations, in positions.
+const CACHED: usize = 1 << 14;
+
+/// Largest batch of a network: larger ones are not faster.
+const LARGEST_BATCH: usize = 256;
+
+/// Mebibytes of the transposition tables of the seats that think at once.
+const LARGEST_TABLES: u32 = 256;
 
 /// Object-safe interface to a [`Playable`] game.
 pub trait PlayableGame: DynGame {
@@ -40,11 +49,15 @@ pub trait PlayableGame: DynGame {
     /// The game has no static evaluation of the name given in the spec.
     fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
 
-    /// Creates a player for an agent that was loaded for this game.
+    /// Creates the search of an agent that was loaded for this game. A network evaluates up to `seats` positions in one batch
+    /// and computes its floats with these instructions.
     ///
     /// # Errors
-    /// The spec is `human`, which has no player, or the network, the exact values or the program cannot be started.
-    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError>;
+    /// The spec is `human`, which has no search, or the network or the exact values cannot be used.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    fn search(&self, agent: &Agent, seats: usize, instructions: Instructions) -> Result<Box<dyn Search>, AgentError>;
 
     /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
     ///
@@ -69,14 +82,15 @@ pub trait PlayableGame: DynGame {
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
 
-    /// Creates a tree search in seats with a cache of `cached` evaluations; 0 keeps none.
-    ///
-    /// # Errors
-    /// The weights do not match the network, or the GPU cannot be used.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    fn tree_search(&self, leaves: Leaves<'_>, cached: usize) -> Result<Box<dyn TreeSearch>, NetworkError>;
+    /// Creates a tree search with `simulations` simulations per move, whose positions are evaluated by a function on tensors,
+    /// or else with equal priors and value 0, and a cache of `cached` evaluations; 0 keeps none.
+    fn tree_search(
+        &self,
+        settings: SearchSettings,
+        simulations: u32,
+        function: Option<TensorFunction>,
+        cached: usize,
+    ) -> Box<dyn Search>;
 }
 
 impl<K: Playable> PlayableGame for Erased<K::Game, K> {
@@ -93,7 +107,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         Ok(Box::new(WithGame { game: self.game().clone(), search }))
     }
 
-    fn player(&self, agent: &Agent) -> Result<Box<dyn Player>, AgentError> {
+    fn search(&self, agent: &Agent, seats: usize, instructions: Instructions) -> Result<Box<dyn Search>, AgentError> {
         let game = self.game().clone();
         Ok(match &agent.spec {
             AgentSpec::Human | AgentSpec::Level(_) => {
@@ -103,27 +117,61 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
                 };
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault: fault.to_owned() });
             }
-            AgentSpec::Random => Box::new(Random::new(game)),
-            AgentSpec::Classical(classical) => {
-                let search = ClassicalSearch::new::<K>(classical, &game).expect("the heuristic was found on loading");
-                Box::new(ClassicalPlayer::new(game, search))
+            AgentSpec::Random => Box::new(OneByOne::new(Random::new(game), usize::MAX)),
+            AgentSpec::Classical(spec) => {
+                let most = match spec.method {
+                    ClassicalMethod::Deepening { time: Some(_), .. } => 1,
+                    _ if spec.threads.is_several() => 1,
+                    _ => LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize),
+                };
+                let spec = spec.clone();
+                let make = move || -> Box<dyn Search> {
+                    let search = ClassicalSearch::new::<K>(&spec, &game).expect("the heuristic was found on loading");
+                    Box::new(OneByOne::new(ClassicalChooser::new(game.clone(), search), 1))
+                };
+                Box::new(PerSeat::new(make, most))
             }
             #[cfg(not(target_family = "wasm"))]
             AgentSpec::Engine(spec) => {
-                Box::new(crate::external::External::new(std::sync::Arc::new(Erased::new(game)), spec)?)
+                Box::new(crate::external::External::new(std::sync::Arc::new(Erased::new(game)), spec))
             }
             #[cfg(target_family = "wasm")]
             AgentSpec::Engine(_) => {
                 let fault = "this build cannot start other programs".to_owned();
                 return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
             }
-            AgentSpec::Mcts { budget, .. } => Box::new(Rollouts::new(&game, *budget)),
-            AgentSpec::Exact(spec) => Box::new(exact_player::Exact::new::<K>(spec, &game)?),
+            AgentSpec::Mcts { budget, .. } => {
+                let settings = SearchKind::Puct.into();
+                let plan = Plan { budget: *budget, settings, temperature: 0.0, source: Source::Playouts };
+                let threads = agent.spec.threads().number();
+                let make = move || {
+                    let mut search = TreeSearch::new(&game, Box::new(Rollout::new(0)), plan, 0);
+                    search.set_threads(threads.unwrap_or(1));
+                    search
+                };
+                let most = make().most_seats();
+                Box::new(PerSeat::new(move || Box::new(make()), most))
+            }
+            AgentSpec::Exact(spec) => Box::new(OneByOne::new(Exact::new::<K>(spec, &game)?, usize::MAX)),
             AgentSpec::Az { tree, tables, .. } => {
                 let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-                let truth =
-                    tables.as_ref().map(|tables| exact_player::probes::<K>(&agent.spec, tables, &game)).transpose()?;
-                Box::new(Network::new(&game, network, *tree, truth)?)
+                let with = (tree.precision, tree.device);
+                let backend = network.backend(&game, with, seats.min(LARGEST_BATCH), instructions)?;
+                let plan = Plan {
+                    budget: tree.budget,
+                    settings: tree.search.over(network.search_settings()),
+                    temperature: tree.temperature(),
+                    source: Source::Network,
+                };
+                let mut search = match tables {
+                    Some(tables) => {
+                        let truth = exact_player::probes::<K>(&agent.spec, tables, &game)?;
+                        TreeSearch::with_tables(&game, backend, truth, plan, CACHED)
+                    }
+                    None => TreeSearch::new(&game, backend, plan, CACHED),
+                };
+                search.set_threads(tree.threads.number().unwrap_or(1));
+                Box::new(search)
             }
         })
     }
@@ -147,8 +195,20 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         Enumeration::of(self.game(), most)
     }
 
-    fn tree_search(&self, leaves: Leaves<'_>, cached: usize) -> Result<Box<dyn TreeSearch>, NetworkError> {
-        tree_search(self.game(), leaves, cached)
+    fn tree_search(
+        &self,
+        settings: SearchSettings,
+        simulations: u32,
+        function: Option<TensorFunction>,
+        cached: usize,
+    ) -> Box<dyn Search> {
+        let backend: AnyBackend<K::Game> = match function {
+            Some(function) => Box::new(Tensors::new(self.spec().clone(), function)),
+            None => Box::new(Uniform),
+        };
+        let budget = Budget::Simulations(simulations);
+        let plan = Plan { budget, settings, temperature: 0.0, source: Source::Network };
+        Box::new(TreeSearch::new(self.game(), backend, plan, cached))
     }
 }
 
@@ -193,67 +253,14 @@ impl Agent {
         Ok(Self { spec: spec.clone(), network })
     }
 
-    /// Creates a player for one seat of one game at a time, whose searches have the threads of the spec, or else one.
+    /// Creates a search whose positions are evaluated in batches of up to `seats`, and starts what it needs.
     ///
     /// # Errors
-    /// As [`PlayableGame::player`].
-    pub fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>, AgentError> {
-        self.player_with(game, 1)
-    }
-
-    /// [`Agent::player`], whose searches have `threads` threads if the spec gives no number.
-    ///
-    /// # Errors
-    /// As [`PlayableGame::player`].
-    pub fn player_with(&self, game: &dyn PlayableGame, threads: usize) -> Result<Box<dyn Player>, AgentError> {
-        let mut player = game.player(self)?;
-        player.set_threads(self.spec.threads().number().unwrap_or(threads));
-        Ok(player)
-    }
-
-    /// Creates a team of `seats` seats; `None` if the agent has no searches whose positions can be evaluated together.
-    ///
-    /// # Errors
-    /// The weights do not match the network, or the GPU cannot be used.
-    pub fn team(&self, game: &dyn PlayableGame, seats: usize) -> Result<Option<Team>, AgentError> {
-        let (AtOnce::Team(_), AgentSpec::Az { tree, .. }) = (self.at_once(), &self.spec) else { return Ok(None) };
-        let Budget::Simulations(simulations) = tree.budget else { return Ok(None) };
-        let network = self.network.as_ref().expect("the checkpoint was read on loading");
-        let leaves = Leaves::Network { network, tree, batch: seats, instructions: Instructions::best() };
-        Ok(Some(Team { search: game.tree_search(leaves, CACHED_BY_TEAM)?, simulations }))
-    }
-
-    /// Creates a tree search to look inside, in one seat, for hosts that cannot interrupt a search; `None` for an agent that
-    /// searches no tree. `seed` is that of the playouts of a search without a network.
-    ///
-    /// # Errors
-    /// The weights do not match the network, or the agent has tables or uses a GPU.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub fn explorer(
-        &self,
-        game: &dyn PlayableGame,
-        seed: u64,
-        instructions: Instructions,
-    ) -> Result<Option<Box<dyn TreeSearch>>, AgentError> {
-        let fault = |fault: &str| AgentError::Spec { spec: self.spec.to_string(), fault: fault.to_owned() };
-        let leaves = match &self.spec {
-            AgentSpec::Mcts { .. } => Leaves::Playouts { seed },
-            AgentSpec::Az { tables: Some(_), .. } => {
-                return Err(fault("tables are for players, not for looking inside a search"));
-            }
-            AgentSpec::Az { tree: TreeSpec { device: ComputeDevice::Gpu(_), .. }, .. } => {
-                return Err(fault("a search in slices runs on the processor"));
-            }
-            // Slices lead to the best action.
-            AgentSpec::Az { tree, .. } if tree.temperature() == 0.0 => {
-                let network = self.network.as_ref().expect("the checkpoint was read on loading");
-                Leaves::Network { network, tree, batch: 1, instructions }
-            }
-            _ => return Ok(None),
-        };
-        Ok(Some(game.tree_search(leaves, 0)?))
+    /// As [`PlayableGame::search`], or a program cannot be started.
+    pub fn search(&self, game: &dyn PlayableGame, seats: usize) -> Result<Box<dyn Search>, AgentError> {
+        let mut search = game.search(self, seats, Instructions::best())?;
+        search.prepare()?;
+        Ok(search)
     }
 }
 

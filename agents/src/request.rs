@@ -1,47 +1,56 @@
-//! Limits, stop flag and progress callback of a move's search, and the information that it reports.
+//! Limits and stop flag of a search, and what it reports.
+
+use std::time::Duration;
 
 use turnstone_env::{Action, Side};
 use turnstone_search::Evaluation;
-use turnstone_search::classic::{Control, Limits, SearchResult, WIN_BAND};
+use turnstone_search::classic::{Control, Limits, SearchResult, Stop, WIN_BAND};
 
-/// Limits of a move's search, stop flag and clock, and progress callback. The default uses the agent's own limits and
-/// reports nothing.
-#[derive(Default)]
-pub struct SearchRequest<'a> {
+/// Limits of a search, stop flag and clock. The default uses the agent's own limits.
+#[derive(Clone, Default, Debug)]
+pub struct SearchRequest {
     /// Replaces the limits of the agent's spec; with all of them unset, the search runs until it is stopped.
     pub limits: Option<Limits>,
-    /// Stop flag, upon which the player answers immediately with its best action, and clock.
+    /// Remaining time for the game, in games with clocks.
+    pub remaining: Option<Duration>,
+    /// Stop flag, upon which the seat answers with its best action within a second, and clock.
     pub control: Control,
-    /// Progress callback; its last call is for the final result.
-    pub report: Option<&'a mut dyn FnMut(&SearchInfo)>,
+    /// Whether progress is reported.
+    pub reports: bool,
 }
 
-impl SearchRequest<'_> {
-    /// Whether the request sets limits or a progress callback.
+impl SearchRequest {
+    /// With this stop flag.
     #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.limits.is_some() || self.report.is_some()
+    pub fn stopped_by(stop: &Stop) -> Self {
+        Self { control: stop.clone().into(), ..Self::default() }
     }
 
-    /// Calls the progress callback, if there is one.
-    pub(crate) fn notify(&mut self, info: impl FnOnce() -> SearchInfo) {
-        if let Some(report) = &mut self.report {
-            report(&info());
-        }
+    /// The same with reports.
+    #[must_use]
+    pub fn with_reports(self) -> Self {
+        Self { reports: true, ..self }
     }
 }
 
-/// Progress of a player's search.
-#[derive(Clone, PartialEq, Debug)]
+/// What a search has found, complete or so far.
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct SearchInfo {
     /// Depth in plies: fully searched, or for a tree search the length of the principal variation.
     pub depth: u32,
     /// Number of positions visited, or of simulations.
     pub nodes: u64,
-    /// Evaluation of the position, if the player has one.
+    /// Evaluation of the position, if there is one.
     pub score: Option<Score>,
-    /// Principal variation, which begins with the player's action.
+    /// Principal variation, which begins with the chosen action.
     pub line: Vec<Action>,
+}
+
+impl SearchInfo {
+    /// An action that was chosen without a search.
+    pub(crate) fn of_action(action: Action) -> Self {
+        Self { line: vec![action], ..Self::default() }
+    }
 }
 
 /// Evaluation of a position for its mover.

@@ -1,390 +1,556 @@
-//! Tree searches of many positions, or in many games at once, whose leaves are evaluated in one batch.
+//! Tree search with any backend: the seats of an agent, each of which keeps its tree from one move to the next.
 
-use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::{Action, AnyState, Game, Spec};
-use turnstone_models::{ComputeDevice, DeviceError, Instructions, NetworkError};
-use turnstone_search::classic::Stop;
-use turnstone_search::tensors::evaluate_tensors;
-use turnstone_search::{Evaluation, Mcts, Pool, Pooled, RootAction, TensorEvaluator, TensorFault, Uniform};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::analysis::{Analysis, analysis, best};
-use crate::evaluator::{Playouts, TryEvaluator, evaluate_one};
-use crate::network::LoadedNetwork;
-use crate::search_settings::{SearchKind, SearchSettings};
+use rand::RngExt;
+use turnstone_base::streams::Stream;
+use turnstone_env::{Action, AnyState, Game, Side};
+use turnstone_exact::ExactValues;
+use turnstone_search::classic::Limits;
+use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, Seats, draw_weighted};
+
+use crate::analysis::{Analysis, analysis};
+use crate::interface::{Chosen, OnInfo, Search};
+use crate::network_backend::{evaluate_one, most_likely};
+use crate::request::{Score, SearchInfo, SearchRequest};
+use crate::search_settings::SearchSettings;
 use crate::together::run_together;
-use crate::tree_player::KeptTree;
-use crate::tree_spec::TreeSpec;
+use crate::tree_spec::Budget;
 
-/// Tree searches in numbered seats. A seat keeps its tree from one search to the next. What it finds does not depend on the
-/// other seats, and in a game its moves are those of a [`Player`](crate::Player) of the same agent.
-///
-/// # Panics
-/// A seat that is searching must not be asked for anything but its results.
-pub trait TreeSearch: Send {
-    /// Starts a new game in a seat: its tree is empty, and playouts repeat their random numbers. Seats are made as needed.
-    fn new_game(&mut self, seat: usize, state: &AnyState);
+/// Simulations of all trees of a search together, which bound its memory to about a quarter of a GiB.
+const MOST_SIMULATIONS: u32 = 1 << 20;
 
-    /// Notifies a seat of an action of either side in its game, so that it keeps the subtree.
-    fn played(&mut self, seat: usize, action: Action);
+/// Simulations of the first round where their total is not known in advance; each later round doubles the number.
+const FIRST_ROUND: u32 = 32;
 
-    /// Begins the search of a position of a seat's game, which is not over. `rng` is the random stream of the game and side;
-    /// raising `stop` ends the search early.
-    fn begin(&mut self, seat: usize, state: &AnyState, simulations: u32, rng: &mut Stream, stop: Stop);
+/// Maximum number of simulations per round, as Gumbel search plans a round in advance.
+const LARGEST_ROUND: u32 = 1 << 20;
 
-    /// Begins the search of a position alone: its result depends on the position, the number of simulations and the
-    /// evaluator.
-    fn analyse(&mut self, seat: usize, state: &AnyState, simulations: u32, stop: Stop) {
-        self.new_game(seat, state);
-        self.begin(seat, state, simulations, &mut stream(0, Purpose::Play, [0, 0]), stop);
-    }
+/// Number of simulations up to which no memory is reserved in advance, as a small tree is cheap to move when it grows.
+const SMALL: u64 = 20_000;
 
-    /// Number of seats that are searching.
-    fn searching(&self) -> usize;
+/// Minimum time between two reports.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
 
-    /// Advances every search by one evaluation, all in one batch, and adds the seats whose search is over to `done`. It ends
-    /// early when `go_on`, which is called after simulations that need no evaluation, returns false.
-    ///
-    /// # Errors
-    /// The GPU failed. The next call evaluates the same batch again.
-    fn advance_while(&mut self, go_on: &mut dyn FnMut() -> bool, done: &mut Vec<usize>) -> Result<(), DeviceError>;
+/// Simulations of a seat without an evaluation after which the others have their turn.
+const STEPS: u32 = 64;
 
-    /// [`TreeSearch::advance_while`] without an early end.
-    ///
-    /// # Errors
-    /// As [`TreeSearch::advance_while`].
-    fn advance(&mut self, done: &mut Vec<usize>) -> Result<(), DeviceError> {
-        self.advance_while(&mut || true, done)
-    }
+/// A backend of any kind, for the search of one thread.
+pub(crate) type AnyBackend<G> = Box<dyn Backend<G> + Send>;
 
-    /// [`TreeSearch::advance`] with an evaluator of the caller.
-    ///
-    /// # Errors
-    /// That of the evaluation, which can be repeated.
-    fn advance_with(&mut self, evaluator: &mut dyn TensorEvaluator, done: &mut Vec<usize>) -> Result<(), TensorFault>;
-
-    /// The action that a seat's search has found best.
-    fn chosen(&self, seat: usize) -> Action;
-
-    /// What a seat's search has found, complete or so far.
-    fn analysis(&self, seat: usize) -> Analysis;
-
-    /// The results for the legal actions after a line from the root of a seat's tree; `None` where the tree does not reach.
-    fn actions_after(&self, seat: usize, line: &[Action]) -> Option<Vec<RootAction>>;
-
-    /// The evaluator's priors of the legal actions and its evaluation, without search, of a position in which the game is
-    /// not over. Random for playouts.
-    ///
-    /// # Errors
-    /// The GPU failed.
-    fn predict(&mut self, state: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError>;
-
-    /// Ends all searches without a result.
-    fn clear(&mut self);
-
-    /// Removes all cached evaluations, as when the network has changed.
-    fn forget(&mut self);
-}
-
-/// The tree search of an agent that plays several games at once, one per seat.
-pub struct Team {
-    /// The search.
-    pub search: Box<dyn TreeSearch>,
-    /// Simulations per move.
-    pub simulations: u32,
-}
-
-impl Team {
-    /// Begins to choose an action in a seat, in a position in which the game is not over.
-    pub fn begin(&mut self, seat: usize, state: &AnyState, rng: &mut Stream) {
-        self.search.begin(seat, state, self.simulations, rng, Stop::default());
-    }
-}
-
-/// What evaluates the leaves of a [`TreeSearch`].
+/// What a tree search plays with.
 #[derive(Clone, Copy, Debug)]
-pub enum Leaves<'a> {
-    /// A network, searched with as a spec says.
-    Network {
-        /// The network.
-        network: &'a LoadedNetwork,
-        /// Settings of the search, precision and device.
-        tree: &'a TreeSpec,
-        /// Positions of a batch; larger ones are split.
-        batch: usize,
-        /// Instructions of the processor that compute its floats.
-        instructions: Instructions,
-    },
-    /// Random playouts, which depend on all seats.
-    Playouts {
-        /// Seed of their random numbers.
-        seed: u64,
-    },
-    /// The caller, through [`TreeSearch::advance_with`]. Otherwise priors are equal and values 0.
-    Caller(SearchSettings),
+pub(crate) struct Plan {
+    pub(crate) budget: Budget,
+    pub(crate) settings: SearchSettings,
+    /// Temperature of the choice of moves.
+    pub(crate) temperature: f32,
+    /// What evaluates.
+    pub(crate) source: Source,
 }
 
-/// Creates a search with a cache of `cached` evaluations; 0 keeps none.
-///
-/// # Errors
-/// The weights do not match the network, or the GPU cannot be used.
-pub(crate) fn tree_search<G: Game>(
-    game: &G,
-    leaves: Leaves<'_>,
-    cached: usize,
-) -> Result<Box<dyn TreeSearch>, NetworkError> {
-    Ok(match leaves {
-        Leaves::Network { network, tree, batch, instructions } => {
-            let evaluator = match tree.device {
-                ComputeDevice::Gpu(_) => network.evaluator(game, (tree.precision, tree.device), batch)?,
-                ComputeDevice::Cpu => network.evaluator_with(game, tree.precision, batch, instructions)?,
-            };
-            let settings = tree.search.over(network.search_settings());
-            Box::new(Searches::new(game, evaluator, settings, cached).with_threads(tree.threads.number().unwrap_or(1)))
-        }
-        Leaves::Playouts { seed } => {
-            Box::new(Searches::new(game, Playouts::new(seed), SearchKind::Puct.into(), cached))
-        }
-        Leaves::Caller(settings) => Box::new(Searches::new(game, Uniform, settings, cached)),
-    })
+/// What kind of evaluations a tree search has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// They depend on the position alone, and several at once are faster.
+    Network,
+    /// They are random, by a seed that a game draws.
+    Playouts,
 }
 
-/// Searches with an evaluator of their own.
-struct Searches<G: Game, E> {
+/// The seats of a tree search.
+pub(crate) struct TreeSearch<G: Game> {
     game: G,
-    spec: Spec,
-    settings: SearchSettings,
-    /// One per thread of a search that is the only one.
-    evaluators: Vec<E>,
-    /// `None` while the seat is searching.
-    seats: Vec<Option<Seat<G>>>,
-    searching: Pool<G, Searching<G>>,
+    plan: Plan,
+    seats: Seats<G, Cached<G::State, AnyBackend<G>>>,
+    games: Vec<GameInSeat<G>>,
+    /// The backends of the other threads of a search that is alone.
+    others: Vec<AnyBackend<G>>,
+    tables: Option<Tables<G>>,
+    over: Vec<usize>,
 }
 
-struct Seat<G: Game> {
-    tree: KeptTree<G>,
-    stop: Stop,
+/// The game of a seat.
+struct GameInSeat<G: Game> {
+    rng: Stream,
+    /// Actions since the last search.
+    played: Vec<Action>,
+    turn: Turn<G>,
 }
 
-struct Searching<G: Game> {
-    number: usize,
-    seat: Seat<G>,
+/// What a seat does.
+enum Turn<G: Game> {
+    Idle,
+    /// It has searched its tree.
+    Searched {
+        nodes: u64,
+        stopped: bool,
+        comment: String,
+    },
+    /// It has chosen without its tree.
+    Chosen {
+        found: SearchInfo,
+        comment: String,
+    },
+    /// It has an action of the tables, of which nobody has been told yet.
+    Covered(Action, SearchRequest),
+    /// It plays by the priors of this position.
+    ByPriors(G::State, SearchRequest),
+    /// It searches its tree.
+    Searching(Rounds),
 }
 
-impl<G: Game> Pooled<G> for Searching<G> {
-    fn search(&mut self) -> &mut Mcts<G> {
-        &mut self.seat.tree.search
+/// A search in rounds. Gumbel search needs the number of simulations in advance, which a time limit does not give: the search
+/// then runs in rounds in the same tree, each with twice the simulations of the one before.
+struct Rounds {
+    request: SearchRequest,
+    limits: Limits,
+    /// Simulations of this round.
+    round: u32,
+    /// Simulations of the rounds before.
+    before: u64,
+    start: Duration,
+    /// When the next report is due, since the start.
+    next_report: Duration,
+    /// Simulations since the other seats had their turn.
+    steps: u32,
+}
+
+/// Exact values of positions, for the root and for the leaves.
+struct Tables<G: Game>(Arc<dyn ExactValues<G>>);
+
+impl<G: Game> Clone for Tables<G> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<G: Game> Tables<G> {
+    /// The state that the values are asked for.
+    fn state(&self, game: &G, state: &G::State) -> G::State {
+        if self.0.heeds_limits() { *state } else { game.without_counters(state) }
     }
 
+    fn value(&self, game: &G, state: &G::State) -> Option<i8> {
+        self.0.value(game, &self.state(game, state))
+    }
+}
+
+/// A backend that knows the exact values of some positions.
+struct WithTables<G: Game> {
+    backend: AnyBackend<G>,
+    tables: Tables<G>,
+}
+
+impl<G: Game> Backend<G> for WithTables<G> {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
+        self.backend.evaluate(game, batch)
+    }
+
+    fn known(&mut self, state: &G::State) -> Option<(&[f32], Evaluation)> {
+        self.backend.known(state)
+    }
+
+    fn exact(&mut self, game: &G, state: &G::State) -> Option<i8> {
+        self.tables.value(game, state)
+    }
+
+    fn restart(&mut self, seed: u64) {
+        self.backend.restart(seed);
+    }
+
+    fn for_thread(&self, number: usize) -> Option<AnyBackend<G>> {
+        Some(Box::new(WithTables { backend: self.backend.for_thread(number)?, tables: self.tables.clone() }))
+    }
+}
+
+const BUSY: &str = "the seat is thinking";
+
+impl<G: Game> TreeSearch<G> {
+    /// A search with a cache of `cached` evaluations; 0 keeps none.
+    pub(crate) fn new(game: &G, backend: AnyBackend<G>, plan: Plan, cached: usize) -> Self {
+        Self {
+            game: game.clone(),
+            plan,
+            seats: Seats::new(Cached::new(backend, cached)),
+            games: Vec::new(),
+            others: Vec::new(),
+            tables: None,
+            over: Vec::new(),
+        }
+    }
+
+    /// A search with exact values: optimal moves where they cover the position, and proofs where the search comes to positions
+    /// that they cover. In lost positions the search does without them, so as to set the opponent problems.
+    pub(crate) fn with_tables(
+        game: &G,
+        backend: AnyBackend<G>,
+        tables: Box<dyn ExactValues<G>>,
+        plan: Plan,
+        cached: usize,
+    ) -> Self {
+        let tables = Tables(Arc::from(tables));
+        let backend = Box::new(WithTables { backend, tables: tables.clone() });
+        Self { tables: Some(tables), ..Self::new(game, backend, plan, cached) }
+    }
+
+    /// An optimal action by the exact values, where they cover the position and it is not lost.
+    fn table_move(&mut self, seat: usize, state: &G::State) -> Option<Action> {
+        let (game, tables) = (&self.game, self.tables.as_ref()?);
+        let value = tables.value(game, state)?;
+        if f32::from(value) == -game.mover(state).sign() {
+            // The tree may contain proofs.
+            self.seats.idle(game, seat).reset(game, *state);
+            return None;
+        }
+        let optimal = tables.0.optimal_actions(game, &tables.state(game, state)).filter(|all| !all.is_empty())?;
+        Some(optimal[self.games[seat].rng.random_range(0..optimal.len())])
+    }
+
+    fn own_limits(&self, remaining: Option<Duration>) -> Limits {
+        match self.plan.budget {
+            Budget::Simulations(simulations) => Limits::nodes(u64::from(simulations)),
+            Budget::Time(time) => Limits::time(remaining.map_or(time, |remaining| time.min(remaining / 20))),
+        }
+    }
+
+    /// Begins a search of the tree.
+    fn begin_tree(&mut self, seat: usize, state: &G::State, request: SearchRequest) {
+        let limits = request.limits.unwrap_or_else(|| self.own_limits(request.remaining));
+        let start = request.control.clock.now();
+        let rounds = Rounds { request, limits, round: 0, before: 0, start, next_report: REPORT_EVERY, steps: 0 };
+        let is_only_one = self.games.len() == 1;
+        let (game, in_seat) = (&self.game, &mut self.games[seat]);
+        let search = self.seats.idle(game, seat);
+        let played = std::mem::take(&mut in_seat.played);
+        if !played.is_empty() {
+            // Copying a large tree takes long.
+            search.advance_along(game, &played, &mut || rounds.may_copy());
+        }
+        if search.state() != state {
+            search.reset(game, *state);
+        }
+        let is_open = rounds.request.limits.is_some() || rounds.request.reports;
+        if is_open && is_only_one && limits.nodes.is_none_or(|nodes| nodes > SMALL) {
+            search.reserve();
+        }
+        let round = match (limits.nodes, self.plan.budget) {
+            (Some(_), Budget::Simulations(simulations)) if rounds.request.limits.is_none() => simulations,
+            (Some(nodes), _) => nodes.min(u64::from(LARGEST_ROUND)) as u32,
+            (None, _) => FIRST_ROUND,
+        };
+        in_seat.turn = Turn::Searching(rounds);
+        self.begin_round(seat, round);
+    }
+
+    fn begin_round(&mut self, seat: usize, simulations: u32) {
+        let GameInSeat { rng, turn: Turn::Searching(rounds), .. } = &mut self.games[seat] else { return };
+        rounds.round = simulations;
+        let options = self.plan.settings.at_temperature(simulations, self.plan.temperature);
+        self.seats.begin(&self.game, seat, &options, simulations, rng);
+    }
+
+    /// Ends the search of a seat whose round is over, or begins the next round.
+    fn end_round(&mut self, seat: usize, on_info: &mut OnInfo<'_>) -> Option<Chosen> {
+        let Turn::Searching(rounds) = &mut self.games[seat].turn else { return None };
+        let search = self.seats.search(seat);
+        rounds.before = rounds.done(search);
+        if !rounds.is_last(search, self.plan.budget) {
+            let left = rounds.limits.nodes.map_or(u64::MAX, |nodes| nodes - rounds.before);
+            let round = u64::from(rounds.round.saturating_mul(2).min(LARGEST_ROUND)).min(left);
+            self.begin_round(seat, round as u32);
+            return None;
+        }
+        if rounds.request.reports {
+            on_info(seat, &info(search, rounds.before));
+        }
+        let (nodes, stopped) = (rounds.before, rounds.request.control.stop.is_raised());
+        let comment = in_words(search.estimate(), search.mover());
+        let GameInSeat { rng, turn, .. } = &mut self.games[seat];
+        *turn = Turn::Searched { nodes, stopped, comment };
+        Some(Ok(search.choose(self.plan.temperature, rng)))
+    }
+
+    /// Chooses in the seats that need no search of their tree.
+    fn choose_without_search(&mut self, on_info: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault> {
+        let mut chosen = Vec::new();
+        let (mut batch, mut asked) = (EvalBatch::default(), Vec::new());
+        let mut legal = turnstone_env::ActionList::new();
+        for (seat, in_seat) in self.games.iter_mut().enumerate() {
+            match &in_seat.turn {
+                Turn::Covered(action, request) => {
+                    let found = SearchInfo { depth: 1, ..SearchInfo::of_action(*action) };
+                    if request.reports {
+                        on_info(seat, &found);
+                    }
+                    chosen.push((seat, Ok(*action)));
+                    in_seat.turn = Turn::Chosen { found, comment: "by the tables".to_owned() };
+                }
+                Turn::ByPriors(state, _) => {
+                    self.game.legal(state, &mut legal);
+                    asked.push(seat);
+                    batch.push(*state, &legal);
+                }
+                _ => {}
+            }
+        }
+        if batch.is_empty() {
+            return Ok(chosen);
+        }
+        if let Err(fault) = self.seats.backend_mut().evaluate(&self.game, &mut batch) {
+            return if chosen.is_empty() { Err(fault) } else { Ok(chosen) }; // it is asked again in the next call
+        }
+        for (row, seat) in asked.into_iter().enumerate() {
+            let GameInSeat { rng, turn, .. } = &mut self.games[seat];
+            let ((state, legal), (priors, estimate)) = (batch.position(row), batch.answer(row));
+            let priors: Vec<(Action, f32)> = legal.iter().copied().zip(priors.iter().copied()).collect();
+            let action = match self.plan.temperature {
+                0.0 => most_likely(&priors),
+                temperature => {
+                    let mut weights: Vec<f32> = priors.iter().map(|&(_, prior)| prior).collect();
+                    priors[draw_weighted(&mut weights, temperature, rng)].0
+                }
+            };
+            let mover = self.game.mover(state);
+            let score = Some(Score::of_estimate(estimate, mover));
+            let found = SearchInfo { depth: 1, nodes: 1, score, line: vec![action] };
+            if matches!(turn, Turn::ByPriors(_, request) if request.reports) {
+                on_info(seat, &found);
+            }
+            *turn = Turn::Chosen { found, comment: in_words(estimate, mover) };
+            chosen.push((seat, Ok(action)));
+        }
+        Ok(chosen)
+    }
+
+    /// Runs the round of the only seat that searches by all threads, once its root is evaluated.
+    fn search_together(&mut self, on_info: &mut OnInfo<'_>) -> Result<(), Fault> {
+        if self.others.is_empty() {
+            return Ok(());
+        }
+        let mut searching = self.games.iter_mut().enumerate();
+        let Some((seat, rounds)) = searching.find_map(|(seat, game)| match &mut game.turn {
+            Turn::Searching(rounds) => Some((seat, rounds)),
+            _ => None,
+        }) else {
+            return Ok(());
+        };
+        let Some((cached, search)) = self.seats.alone() else { return Ok(()) };
+        let stop = rounds.request.control.stop.clone();
+        let mut go_on = |search: &Mcts<G>| {
+            rounds.report(search, seat, on_info);
+            !rounds.is_stopped()
+        };
+        run_together(&self.game, search, cached.backend_mut(), &mut self.others, &stop, &mut go_on)
+    }
+}
+
+impl Rounds {
+    /// Simulations so far.
+    fn done<G: Game>(&self, search: &Mcts<G>) -> u64 {
+        self.before + u64::from(self.round - search.simulations_left())
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.request.control.clock.now().saturating_sub(self.start)
+    }
+
+    /// Time limit: a tree search has no depth that it could complete after `begin`.
+    fn time(&self) -> Option<Duration> {
+        self.limits.begin.or(self.limits.time)
+    }
+
+    /// Whether a tree may be copied: less than a quarter of the time has passed.
+    fn may_copy(&self) -> bool {
+        !self.request.control.stop.is_raised() && self.time().is_none_or(|time| self.elapsed() < time / 4)
+    }
+
+    /// Whether the search is stopped or its time is up.
     fn is_stopped(&self) -> bool {
-        self.seat.stop.is_raised()
-    }
-}
-
-const NOT_SEARCHING: &str = "the seat is not searching";
-
-impl<G: Game, E> Searches<G, E> {
-    fn new(game: &G, evaluator: E, settings: SearchSettings, cached: usize) -> Self {
-        let (game, spec) = (game.clone(), game.spec());
-        Self { game, spec, settings, evaluators: vec![evaluator], seats: Vec::new(), searching: Pool::new(cached) }
+        self.request.control.stop.is_raised() || self.time().is_some_and(|time| self.elapsed() >= time)
     }
 
-    fn with_threads(mut self, threads: usize) -> Self
-    where
-        E: TryEvaluator<G>,
-    {
-        let first = &self.evaluators[0];
-        let others: Vec<E> = (1..threads).map_while(|number| first.for_thread(number)).collect();
-        self.evaluators.extend(others);
-        self
-    }
-
-    fn empty_seat(&self) -> Seat<G> {
-        Seat { tree: KeptTree::new(&self.game), stop: Stop::default() }
-    }
-
-    /// A seat, whether it is searching or not.
-    fn seat(&self, number: usize) -> &Seat<G> {
-        let searching = || self.searching.iter().find(|searching| searching.number == number);
-        self.seats[number].as_ref().unwrap_or_else(|| &searching().expect("it is searching").seat)
-    }
-
-    /// Runs the only search to its end by all threads, if there is one and its root is evaluated.
-    fn run_together(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), DeviceError>
-    where
-        E: TryEvaluator<G> + Send,
-    {
-        if self.evaluators.len() == 1 {
-            return Ok(());
-        }
-        let Some(Searching { seat: Seat { tree, stop }, .. }) = self.searching.single() else { return Ok(()) };
-        if stop.is_raised() || tree.search.actions().next().is_none() {
-            return Ok(());
-        }
-        let mut go_on = |_: &Mcts<G>| !stop.is_raised() && go_on();
-        run_together(&self.game, &mut tree.search, &mut self.evaluators, &|_| None, stop, &mut go_on).map(drop)
-    }
-
-    /// Takes every search to its next leaf.
-    fn gather(&mut self, go_on: &mut dyn FnMut() -> bool, done: &mut Vec<usize>) {
-        let seats = &mut self.seats;
-        self.searching.gather_while(&self.game, go_on, |Searching { number, seat }, _| {
-            seats[number] = Some(seat);
-            done.push(number);
-            None
+    /// Whether no further round is needed.
+    fn is_last<G: Game>(&self, search: &Mcts<G>, budget: Budget) -> bool {
+        let done = self.before;
+        let forced = self.limits.time.is_some() && search.actions().count() == 1;
+        let deep = self.limits.depth.is_some_and(|depth| {
+            let own = matches!(budget, Budget::Simulations(simulations) if done >= u64::from(simulations));
+            own || search.principal_variation().len() >= depth as usize
         });
+        let all = self.limits.nodes.is_some_and(|nodes| done >= nodes);
+        all || forced || deep || search.proven().is_some() || self.is_stopped()
+    }
+
+    /// How the search goes on after a simulation.
+    fn pace<G: Game>(&mut self, search: &Mcts<G>) -> Pace {
+        // An answer needs the evaluation of the root.
+        if !search.is_root_evaluated() {
+            return Pace::Continue;
+        }
+        if self.is_stopped() {
+            return Pace::End;
+        }
+        self.steps += 1;
+        if self.steps > STEPS { Pace::Pause } else { Pace::Continue }
+    }
+
+    /// Reports where that is due.
+    fn report<G: Game>(&mut self, search: &Mcts<G>, seat: usize, on_info: &mut OnInfo<'_>) {
+        if self.request.reports && search.is_root_evaluated() {
+            let elapsed = self.elapsed();
+            if elapsed >= self.next_report {
+                self.next_report = elapsed + REPORT_EVERY;
+                on_info(seat, &info(search, self.done(search)));
+            }
+        }
     }
 }
 
-impl<G: Game, E: TryEvaluator<G> + Send> TreeSearch for Searches<G, E> {
-    fn new_game(&mut self, seat: usize, state: &AnyState) {
-        while self.seats.len() <= seat {
-            self.seats.push(Some(self.empty_seat()));
+impl<G: Game> Search for TreeSearch<G> {
+    fn most_seats(&self) -> usize {
+        match self.plan.budget {
+            _ if !self.others.is_empty() => 1,
+            Budget::Time(_) => 1,
+            Budget::Simulations(0) => usize::MAX,
+            Budget::Simulations(simulations) => (MOST_SIMULATIONS / simulations).max(1) as usize,
         }
-        self.evaluators[0].restart();
-        self.seats[seat].as_mut().expect(NOT_SEARCHING).tree.new_game(&self.game, state.of());
+    }
+
+    fn is_batched(&self) -> bool {
+        self.plan.source == Source::Network && self.most_seats() > 1
+    }
+
+    fn new_game(&mut self, seat: usize, state: &AnyState, mut rng: Stream) {
+        if self.plan.source == Source::Playouts {
+            self.seats.backend_mut().restart(rng.random());
+            self.others.iter_mut().for_each(|backend| backend.restart(rng.random()));
+        }
+        self.seats.idle(&self.game, seat).reset(&self.game, *state.of());
+        while self.games.len() <= seat {
+            self.games.push(GameInSeat { rng: rng.clone(), played: Vec::new(), turn: Turn::Idle });
+        }
+        self.games[seat] = GameInSeat { rng, played: Vec::new(), turn: Turn::Idle };
     }
 
     fn played(&mut self, seat: usize, action: Action) {
-        self.seats[seat].as_mut().expect(NOT_SEARCHING).tree.played(action);
+        self.games[seat].played.push(action);
     }
 
-    fn begin(&mut self, seat: usize, state: &AnyState, simulations: u32, rng: &mut Stream, stop: Stop) {
-        let Seat { mut tree, .. } = self.seats[seat].take().expect(NOT_SEARCHING);
-        tree.root(&self.game, state.of(), &mut || true);
-        tree.search.begin(&self.game, &self.settings.strongest(simulations), simulations, rng);
-        self.searching.push(Searching { number: seat, seat: Seat { tree, stop } });
+    fn begin(&mut self, seat: usize, state: &AnyState, request: SearchRequest) {
+        let state = state.of();
+        assert!(
+            !matches!(self.games[seat].turn, Turn::Searching(_) | Turn::ByPriors(..) | Turn::Covered(..)),
+            "{BUSY}"
+        );
+        if let Some(action) = self.table_move(seat, state) {
+            self.games[seat].turn = Turn::Covered(action, request);
+        } else if self.plan.budget == Budget::Simulations(0) {
+            self.games[seat].turn = Turn::ByPriors(*state, request);
+        } else {
+            self.begin_tree(seat, state, request);
+        }
     }
 
-    fn searching(&self) -> usize {
-        self.searching.len()
+    fn advance(&mut self, on_info: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault> {
+        let mut chosen = self.choose_without_search(on_info)?;
+        if !chosen.is_empty() {
+            return Ok(chosen);
+        }
+        self.search_together(on_info)?;
+        let (games, mut over) = (&mut self.games, std::mem::take(&mut self.over));
+        let pace = |seat: usize, search: &Mcts<G>| match &mut games[seat].turn {
+            Turn::Searching(rounds) => rounds.pace(search),
+            _ => Pace::Continue,
+        };
+        let advanced = self.seats.advance(&self.game, pace, &mut over);
+        for &seat in &over {
+            chosen.extend(self.end_round(seat, on_info).map(|chosen| (seat, chosen)));
+        }
+        self.over = over;
+        for (seat, in_seat) in self.games.iter_mut().enumerate() {
+            if let Turn::Searching(rounds) = &mut in_seat.turn {
+                rounds.steps = 0;
+                rounds.report(self.seats.search(seat), seat, on_info);
+            }
+        }
+        advanced.map(|()| chosen)
     }
 
-    fn advance_while(&mut self, go_on: &mut dyn FnMut() -> bool, done: &mut Vec<usize>) -> Result<(), DeviceError> {
-        self.run_together(go_on)?;
-        self.gather(go_on, done);
-        let (game, evaluator) = (&self.game, &mut self.evaluators[0]);
-        self.searching.evaluate(|batch| evaluator.try_evaluate(game, batch)).map(drop)
+    fn report(&self, seat: usize) -> SearchInfo {
+        let search = self.seats.search(seat);
+        match &self.games[seat].turn {
+            Turn::Chosen { found, .. } => found.clone(),
+            Turn::Searched { nodes, .. } => info(search, *nodes),
+            Turn::Searching(rounds) if search.is_root_evaluated() => info(search, rounds.done(search)),
+            _ => SearchInfo::default(),
+        }
     }
 
-    fn advance_with(&mut self, evaluator: &mut dyn TensorEvaluator, done: &mut Vec<usize>) -> Result<(), TensorFault> {
-        self.gather(&mut || true, done);
-        self.searching.evaluate(|batch| evaluate_tensors(&self.game, &self.spec, batch, evaluator)).map(drop)
-    }
-
-    fn chosen(&self, seat: usize) -> Action {
-        best(&self.seat(seat).tree.search)
-    }
-
-    fn analysis(&self, seat: usize) -> Analysis {
-        let Seat { tree, stop } = self.seat(seat);
-        analysis(&tree.search, stop.is_raised())
+    fn analysis(&self, seat: usize) -> Option<Analysis> {
+        match &self.games[seat].turn {
+            // The moves at a temperature are drawn, which the tree does not show.
+            _ if self.plan.temperature != 0.0 => None,
+            Turn::Searched { stopped, .. } => Some(analysis(self.seats.search(seat), *stopped)),
+            Turn::Searching(_) => Some(analysis(self.seats.search(seat), false)),
+            _ => None,
+        }
     }
 
     fn actions_after(&self, seat: usize, line: &[Action]) -> Option<Vec<RootAction>> {
-        self.seat(seat).tree.search.actions_after(line)
+        self.seats.search(seat).actions_after(line)
     }
 
-    fn predict(&mut self, state: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
-        evaluate_one(&self.game, state.of(), &mut self.evaluators[0])
+    fn predict(&mut self, state: &AnyState) -> Result<Option<(Vec<(Action, f32)>, Evaluation)>, Fault> {
+        match self.plan.source {
+            Source::Network => evaluate_one(&self.game, state.of(), self.seats.backend_mut()).map(Some),
+            Source::Playouts => Ok(None),
+        }
+    }
+
+    fn comment(&self, seat: usize) -> Option<String> {
+        match &self.games[seat].turn {
+            Turn::Searched { comment, .. } | Turn::Chosen { comment, .. } => Some(comment.clone()),
+            _ => None,
+        }
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.others.truncate(threads.max(1) - 1);
+        while let number = self.others.len() + 1
+            && number < threads
+            && let Some(backend) = self.seats.backend().for_thread(number)
+        {
+            self.others.push(backend);
+        }
     }
 
     fn clear(&mut self) {
-        self.searching.clear();
-        // The trees of the searches are lost.
-        for i in 0..self.seats.len() {
-            if self.seats[i].is_none() {
-                self.seats[i] = Some(self.empty_seat());
+        self.seats.clear(&self.game);
+        for game in &mut self.games {
+            if matches!(game.turn, Turn::Searching(_) | Turn::ByPriors(..) | Turn::Covered(..)) {
+                game.turn = Turn::Idle;
             }
         }
     }
 
     fn forget(&mut self) {
-        self.searching.forget();
+        self.seats.backend_mut().forget();
     }
+}
+
+/// What a search whose root is evaluated has found after so many simulations.
+fn info<G: Game>(search: &Mcts<G>, nodes: u64) -> SearchInfo {
+    let line = search.line(crate::analysis::best(search));
+    let score = Some(Score::of_estimate(search.estimate(), search.mover()));
+    SearchInfo { depth: line.len() as u32, nodes, score, line }
+}
+
+fn in_words(estimate: Evaluation, mover: Side) -> String {
+    let [win, draw, loss] = estimate.win_draw_loss(mover).map(|p| 100.0 * p);
+    format!("win {win:.0} % draw {draw:.0} % loss {loss:.0} %")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evaluator::FailsOnce;
-    use turnstone_env::Side;
-    use turnstone_env::games::Mancala;
-
-    fn searches(calls_before: usize) -> Searches<Mancala, FailsOnce> {
-        Searches::new(&Mancala::default(), FailsOnce { calls_before }, SearchKind::Puct.into(), 0)
-    }
-
-    #[test]
-    fn searches_that_were_cleared_after_a_failure_begin_afresh() {
-        let start = AnyState::new(Mancala::default().start());
-        let analysed = |searches: &mut Searches<Mancala, FailsOnce>| {
-            let mut done = Vec::new();
-            for seat in 0..3 {
-                searches.analyse(seat, &start, 10 + seat as u32, Stop::default());
-            }
-            while searches.searching() > 0 {
-                searches.advance(&mut done)?;
-            }
-            Ok(done.into_iter().map(|seat| (seat, searches.analysis(seat))).collect::<Vec<_>>())
-        };
-        let expected = analysed(&mut searches(usize::MAX)).expect("nothing fails");
-        assert_eq!(expected.len(), 3);
-        for calls_before in [0, 5] {
-            let mut searches = searches(calls_before);
-            assert_eq!(analysed(&mut searches), Err(FailsOnce::fault()));
-            searches.clear();
-            assert_eq!(searches.searching(), 0);
-            assert_eq!(analysed(&mut searches).as_ref(), Ok(&expected));
-        }
-    }
-
-    #[test]
-    fn a_batch_that_failed_is_evaluated_again() {
-        let start = AnyState::new(Mancala::default().start());
-        let chosen = |calls_before: usize| {
-            let mut searches = searches(calls_before);
-            let (mut done, mut faults) = (Vec::new(), 0);
-            for seat in 0..2 {
-                let rng = &mut stream(1, Purpose::Play, [seat, 0]);
-                searches.new_game(seat as usize, &start);
-                searches.begin(seat as usize, &start, 20, rng, Stop::default());
-            }
-            while done.len() < 2 {
-                if let Err(fault) = searches.advance(&mut done) {
-                    assert_eq!(fault, FailsOnce::fault());
-                    faults += 1;
-                }
-            }
-            assert_eq!(faults, usize::from(calls_before < 20));
-            [0, 1].map(|seat| searches.chosen(seat))
-        };
-        let whole = chosen(usize::MAX);
-        assert_eq!(chosen(0), whole);
-        assert_eq!(chosen(7), whole);
-    }
-
-    #[test]
-    fn a_prediction_that_fails_is_an_error() {
-        let start = AnyState::new(Mancala::default().start());
-        let mut searches = searches(0);
-        assert_eq!(searches.predict(&start), Err(FailsOnce::fault()));
-        let (priors, even) = searches.predict(&start).expect("it fails once");
-        assert_eq!((priors.len(), even.win_draw_loss(Side::First)), (6, [0.5, 0.0, 0.5]));
-    }
-
-    #[test]
-    fn a_stopped_search_shows_what_it_has_found() {
-        let start = AnyState::new(Mancala::default().start());
-        let (mut searches, stop, mut done) = (searches(usize::MAX), Stop::default(), Vec::new());
-        searches.analyse(1, &start, 100, stop.clone());
-        for _ in 0..20 {
-            searches.advance(&mut done).expect("nothing fails");
-        }
-        let before = searches.analysis(1);
-        assert!(done.is_empty() && before.visits > 10 && !before.stopped);
-        stop.raise();
-        searches.advance(&mut done).expect("nothing fails");
-        assert_eq!((done, searches.searching()), (vec![1], 0));
-        assert_eq!(searches.analysis(1), Analysis { stopped: true, ..before });
-    }
-}
+mod tests;

@@ -4,36 +4,34 @@ use std::path::Path;
 
 use rand::RngExt;
 use turnstone_agents::{
-    Agent, AgentSpec, AtOnce, PlayableGame, SearchInfo, SearchKind, SearchRequest, SearchSettings, checkpoint_info,
-    load_network,
+    Agent, AgentSpec, PlayableGame, SearchKind, SearchRequest, SearchSettings, checkpoint_info, load_network,
 };
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_games::built_in;
-use turnstone_models::{NetworkConfig, ResidualConv, Weights};
+use turnstone_models::{Instructions, NetworkConfig, ResidualConv, Weights};
 
-/// Plays a game in which every move is searched twice: without a request, and with a progress report within the agent's
-/// limits.
+/// Plays a game in which every move is searched twice: without and with reports.
 fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
     let agent = Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game");
-    let [mut alone, mut watched] = [(); 2].map(|()| agent.player(game).expect("a player"));
+    let [mut alone, mut watched] = [(); 2].map(|()| agent.search(game, 1).expect("a search"));
     let mut state = game.start();
-    let mut rngs = [0, 1].map(|_| stream(1, Purpose::Play, [0, 0]));
-    alone.new_game(&state, &mut rngs[0]);
-    watched.new_game(&state, &mut rngs[1]);
+    for search in [&mut alone, &mut watched] {
+        search.new_game(0, &state, stream(1, Purpose::Play, [0, 0]));
+    }
     for _ in 0..12 {
-        let action = alone.choose(&state, &mut rngs[0]).expect("an action");
+        let action = alone.choose(0, &state).expect("an action");
         let mut last = None;
-        let mut report = |info: &SearchInfo| last = Some(info.clone());
-        let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
-        assert_eq!(watched.search(&state, &mut request, &mut rngs[1]), Ok(action), "{spec}");
+        let request = SearchRequest::default().with_reports();
+        let watched_action = watched.choose_within(0, &state, request, &mut |info| last = Some(info.clone()));
+        assert_eq!(watched_action, Ok(action), "{spec}");
         let last = last.expect("a report");
         assert_eq!(last.line[0], action, "{spec}");
         let sum: f32 = last.score.map_or(1.0, |score| score.win_draw_loss.iter().sum());
         assert!((sum - 1.0).abs() < 1e-5, "{spec}: {last:?}");
         game.play(&mut state, action);
-        alone.played(action);
-        watched.played(action);
+        alone.played(0, action);
+        watched.played(0, action);
         if game.outcome(&state).is_some() {
             return;
         }
@@ -68,15 +66,15 @@ fn a_progress_report_does_not_change_the_moves() {
 
 /// Plays a few moves and returns what the agent said of each.
 fn comments(game: &dyn PlayableGame, agent: &Agent) -> Vec<String> {
-    let mut player = agent.player(game).expect("a player");
-    let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
-    player.new_game(&state, &mut rng);
+    let mut search = agent.search(game, 1).expect("a search");
+    let mut state = game.start();
+    search.new_game(0, &state, stream(1, Purpose::Play, [0, 0]));
     let mut said = Vec::new();
     for _ in 0..6 {
-        let action = player.choose(&state, &mut rng).expect("an action");
-        said.push(format!("{} {}", game.action_text(action), player.comment().unwrap_or_default()));
+        let action = search.choose(0, &state).expect("an action");
+        said.push(format!("{} {}", game.action_text(action), search.comment(0).unwrap_or_default()));
         game.play(&mut state, action);
-        player.played(action);
+        search.played(0, action);
     }
     said
 }
@@ -94,17 +92,19 @@ fn integers_predict_what_floats_do() {
     assert_ne!(comments(&*game, &integers), comments(&*game, &floats));
     let best = if turnstone_models::Precision::Auto.is_quantised() { &integers } else { &floats };
     assert_eq!(comments(&*game, &automatic), comments(&*game, best));
-    let [mut one, mut other] = [&floats, &integers].map(|agent| agent.player(&*game).expect("a player"));
-    let (mut state, mut rng) = (game.start(), stream(1, Purpose::Play, [0, 0]));
-    let mut plies = 0;
+    let [mut one, mut other] = [&floats, &integers].map(|agent| agent.search(&*game, 1).expect("a search"));
+    let (mut state, mut plies) = (game.start(), 0);
+    one.new_game(0, &state, stream(1, Purpose::Play, [0, 0]));
     while game.outcome(&state).is_none() {
-        let [a, b] = [&mut one, &mut other].map(|player| player.predict(&state).expect("no GPU").expect("a network"));
+        let [a, b] = [&mut one, &mut other].map(|search| {
+            let (_, estimate) = search.predict(&state).expect("no GPU").expect("a network");
+            estimate.win_draw_loss(game.mover(&state))
+        });
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.1), "ply {plies}: {a:?} {b:?}");
         assert!((b.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-        let action = one.choose(&state, &mut rng).expect("an action");
+        let action = one.choose(0, &state).expect("an action");
         game.play(&mut state, action);
-        one.played(action);
-        other.played(action);
+        one.played(0, action);
         plies += 1;
     }
     assert!(plies > 10);
@@ -151,38 +151,15 @@ fn a_checkpoint_cannot_ask_for_more_proofs_than_a_spec() {
     assert!("az:x,proof_nodes=100001".parse::<AgentSpec>().is_err());
 }
 
-/// Games of an agent as one side against random moves, the player's one after the other: the actions of each.
-fn games_alone(game: &dyn PlayableGame, agent: &Agent, games: usize) -> Vec<Vec<Action>> {
-    let play = |number: usize| {
-        let mut player = agent.player(game).expect("a player");
-        let (mut state, mut rng) = (game.start(), stream(1, Purpose::Match, [number as u64, 0]));
-        let mut others = stream(1, Purpose::Match, [number as u64, 1]);
-        player.new_game(&state, &mut rng);
-        let mut actions = Vec::new();
-        while game.outcome(&state).is_none() && actions.len() < 40 {
-            let action = if game.mover(&state) == side(number) {
-                player.choose(&state, &mut rng).expect("an action")
-            } else {
-                random(game, &state, &mut others)
-            };
-            game.play(&mut state, action);
-            player.played(action);
-            actions.push(action);
-        }
-        actions
-    };
-    (0..games).map(play).collect()
-}
-
-/// The same games by a team with fewer seats than games, which begin at different times.
+/// Games of an agent as one side against random moves, in some seats, which begin at different times. Returns the actions of
+/// each.
 fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: usize) -> Vec<Vec<Action>> {
     struct Seat {
         number: usize,
         state: AnyState,
-        rng: Stream,
         others: Stream,
     }
-    let mut team = agent.team(game, seats).expect("its network").expect("a network's search has a team");
+    let mut search = agent.search(game, seats).expect("a search");
     let (mut begun, mut all) = (0, vec![Vec::new(); games]);
     let mut playing: Vec<Option<Seat>> = (0..seats).map(|_| None).collect();
     let mut done = Vec::new();
@@ -190,20 +167,20 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
         for (i, place) in playing.iter_mut().enumerate() {
             if place.is_none() && begun < games {
                 let [rng, others] = [0, 1].map(|stream_of| stream(1, Purpose::Match, [begun as u64, stream_of]));
-                team.search.new_game(i, &game.start());
-                *place = Some(Seat { number: begun, state: game.start(), rng, others });
+                search.new_game(i, &game.start(), rng);
+                *place = Some(Seat { number: begun, state: game.start(), others });
                 begun += 1;
                 done.push((i, None));
                 break; // one game begins per batch
             }
         }
         while let Some((i, chosen)) = done.pop() {
-            let Some(Seat { number, state, rng, others }) = &mut playing[i] else { panic!("a game in this seat") };
+            let Some(Seat { number, state, others }) = &mut playing[i] else { panic!("a game in this seat") };
             let mut next: Option<Action> = chosen;
             loop {
                 if let Some(action) = next.take() {
                     game.play(state, action);
-                    team.search.played(i, action);
+                    search.played(i, action);
                     all[*number].push(action);
                 }
                 if game.outcome(state).is_some() || all[*number].len() == 40 {
@@ -211,7 +188,7 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
                     break;
                 }
                 if game.mover(state) == side(*number) {
-                    team.begin(i, state, rng);
+                    search.begin(i, state, SearchRequest::default());
                     break;
                 }
                 next = Some(random(game, state, others));
@@ -220,11 +197,8 @@ fn games_at_once(game: &dyn PlayableGame, agent: &Agent, games: usize, seats: us
         if begun == games && playing.iter().all(Option::is_none) {
             return all;
         }
-        let mut seats = Vec::new();
-        team.search.advance(&mut seats).expect("no GPU");
-        for i in seats {
-            done.push((i, Some(team.search.chosen(i))));
-        }
+        let chosen = search.advance(&mut |_, _| ()).expect("no GPU").into_iter();
+        done.extend(chosen.map(|(i, action)| (i, Some(action.expect("an action")))));
     }
 }
 
@@ -238,54 +212,57 @@ fn random(game: &dyn PlayableGame, state: &AnyState, rng: &mut Stream) -> Action
 }
 
 #[test]
-fn a_team_plays_the_moves_of_players() {
+fn seats_play_the_moves_of_one_after_the_other() {
     let games = ["mancala", "mu_torere"].map(|name| built_in().make(name, &Params::new()).expect("a game"));
     for game in &games {
-        for spec in
-            ["az:pretrained,sims=24", "az:pretrained,sims=33,method=puct,draw=0.2", "az:pretrained,sims=9,precision=i8"]
-        {
+        for spec in [
+            "az:pretrained,sims=24",
+            "az:pretrained,sims=33,method=puct,draw=0.2",
+            "az:pretrained,sims=9,precision=i8",
+            "az:pretrained,sims=9,temperature=0.7",
+            "az:pretrained,sims=0",
+            "az:pretrained,sims=0,temperature=0.5",
+            "mcts:sims=20",
+            "alphabeta:nodes=500,hash=1",
+            "exact",
+            "random",
+        ] {
+            if spec == "exact" && game.name() == "mancala" {
+                continue; // without tables it searches for long
+            }
             let agent = Agent::load(&spec.parse().expect("a spec"), &**game).expect("it plays this game");
-            let alone = games_alone(&**game, &agent, 7);
-            assert!(alone.iter().all(|actions| actions.len() > 4));
+            let alone: Vec<_> = (1..=7).map(|games| games_at_once(&**game, &agent, games, 1).pop()).collect();
+            assert!(alone.iter().flatten().all(|actions| actions.len() > 4));
             for seats in [1, 3, 7] {
-                assert_eq!(games_at_once(&**game, &agent, 7, seats), alone, "{spec} in {seats} seats");
+                let found = games_at_once(&**game, &agent, 7, seats).into_iter().map(Some);
+                assert_eq!(found.collect::<Vec<_>>(), alone, "{spec} in {seats} seats");
             }
         }
     }
-    let start = games[0].start();
-    let agent = Agent::load(&"az:pretrained,sims=8".parse().expect("a spec"), &*games[0]).expect("it plays this game");
-    let mut team = agent.team(&*games[0], 2).expect("its network").expect("a team");
-    let mut player = agent.player(&*games[0]).expect("a player");
-    let (_, predicted) = team.search.predict(&start).expect("no GPU");
-    assert_eq!(Ok(Some(predicted.win_draw_loss(games[0].mover(&start)))), player.predict(&start));
 }
 
 #[test]
-fn memory_and_clocks_bound_the_games_at_once() {
+fn memory_and_clocks_bound_the_seats() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
-    let at_once =
-        |spec: &str| Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game").at_once();
-    for (spec, expected) in [
-        ("random", AtOnce::Shared),
-        ("exact", AtOnce::Shared),
-        ("az:pretrained,sims=0", AtOnce::Shared),
-        ("az:pretrained,sims=100", AtOnce::Team(10_485)),
-        ("az:pretrained,sims=10000000", AtOnce::Team(1)),
-        ("az:pretrained,time=1s", AtOnce::Players(1)),
-        ("mcts:sims=1024", AtOnce::Players(1024)),
-        ("mcts:time=1s", AtOnce::Players(1)),
-        ("alphabeta:depth=4", AtOnce::Players(usize::MAX)),
-        ("alphabeta:nodes=1000", AtOnce::Players(4)),
-        ("alphabeta:depth=4,hash=300", AtOnce::Players(1)),
-        ("alphabeta:time=1s", AtOnce::Players(1)),
-        ("engine::nothing", AtOnce::Players(1)),
+    for (spec, most, is_batched) in [
+        ("random", usize::MAX, false),
+        ("exact", usize::MAX, false),
+        ("az:pretrained,sims=0", usize::MAX, true),
+        ("az:pretrained,sims=0,temperature=0.5", usize::MAX, true),
+        ("az:pretrained,sims=100", 10_485, true),
+        ("az:pretrained,sims=10000000", 1, false),
+        ("az:pretrained,time=1s", 1, false),
+        ("mcts:sims=1024", 1024, false),
+        ("mcts:time=1s", 1, false),
+        ("alphabeta:depth=4", usize::MAX, false),
+        ("alphabeta:nodes=1000", 4, false),
+        ("alphabeta:depth=4,hash=300", 1, false),
+        ("alphabeta:time=1s", 1, false),
+        ("engine::nothing", 1, false),
     ] {
-        assert_eq!(at_once(spec), expected, "{spec}");
-        let has_team = matches!(expected, AtOnce::Team(_));
         let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
-        if !spec.contains("0000000") {
-            assert_eq!(agent.team(&*game, 2).expect("its network").is_some(), has_team, "{spec}");
-        }
+        let search = game.search(&agent, 2, Instructions::best()).expect("a search");
+        assert_eq!((search.most_seats(), search.is_batched()), (most, is_batched), "{spec}");
     }
 }
 

@@ -3,34 +3,33 @@
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use turnstone_agents::{Agent, AtOnce, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{Agent, PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{ActionList, AnyState, Params};
 use turnstone_games::built_in;
-use turnstone_search::classic::{Control, Limits, Stop};
+use turnstone_search::classic::{Limits, Stop};
 
 fn agent(game: &dyn PlayableGame, spec: &str) -> Agent {
     Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")
 }
 
-fn player(game: &dyn PlayableGame, spec: &str) -> Box<dyn Player> {
-    agent(game, spec).player(game).expect("a player")
+fn search(game: &dyn PlayableGame, spec: &str) -> Box<dyn Search> {
+    agent(game, spec).search(game, 1).expect("a search")
 }
 
 fn rng() -> Stream {
     stream(1, Purpose::Play, [0, 0])
 }
 
-/// What a player finds in a position, with these limits and stop flag.
-fn found(player: &mut dyn Player, state: &AnyState, limits: Option<Limits>, stop: &Stop) -> SearchInfo {
+/// What a search finds in a position, with these limits and stop flag.
+fn found(search: &mut dyn Search, state: &AnyState, limits: Option<Limits>, stop: &Stop) -> SearchInfo {
+    search.new_game(0, state, rng());
+    let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(stop) };
     let mut last = None;
-    let mut report = |info: &SearchInfo| last = Some(info.clone());
-    let control = Control::from(stop.clone());
-    player.new_game(state, &mut rng());
-    player
-        .search(state, &mut SearchRequest { limits, control, report: Some(&mut report) }, &mut rng())
-        .expect("a move");
-    last.expect("a report")
+    let action = search.choose_within(0, state, request, &mut |info| last = Some(info.clone())).expect("a move");
+    let last = last.expect("a report");
+    assert_eq!((last.line[0], search.report(0)), (action, last.clone()));
+    last
 }
 
 /// Positions of random games.
@@ -57,8 +56,8 @@ fn alpha_beta_finds_the_same_with_any_number_of_threads() {
     for (name, depth) in [("mancala", 7), ("konane", 4), ("morris", 4), ("mu_torere", 8)] {
         let game = built_in().make(name, &Params::new()).expect("a game");
         for limits in ["", "nodes=100000000,"] {
-            let mut one = player(&*game, &format!("alphabeta:{limits}depth={depth},hash=1"));
-            let mut three = player(&*game, &format!("alphabeta:{limits}depth={depth},hash=1,threads=3"));
+            let mut one = search(&*game, &format!("alphabeta:{limits}depth={depth},hash=1"));
+            let mut three = search(&*game, &format!("alphabeta:{limits}depth={depth},hash=1,threads=3"));
             for state in positions(&*game, 8) {
                 let (one, three) =
                     [&mut one, &mut three].map(|p| found(&mut **p, &state, None, &Stop::default())).into();
@@ -77,7 +76,7 @@ fn a_tree_search_keeps_to_its_simulations() {
         ("mu_torere", "mcts:sims=300,threads=4"),
     ] {
         let game = built_in().make(name, &Params::new()).expect("a game");
-        let mut player = player(&*game, spec);
+        let mut player = search(&*game, spec);
         let simulations = agent(&*game, spec).spec.budget().map(|budget| budget.to_string());
         for state in positions(&*game, 5) {
             let info = found(&mut *player, &state, None, &Stop::default());
@@ -94,7 +93,7 @@ fn a_tree_search_keeps_to_its_simulations() {
 fn threads_end_when_they_are_stopped_or_the_time_is_up() {
     let game = built_in().make("morris", &Params::new()).expect("a game");
     for spec in ["az:pretrained,threads=2", "mcts:sims=100,threads=3", "alphabeta:time=1m,threads=3"] {
-        let mut player = player(&*game, spec);
+        let mut player = search(&*game, spec);
         let stop = Stop::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -116,7 +115,7 @@ fn threads_end_when_they_are_stopped_or_the_time_is_up() {
 fn the_number_of_threads_can_be_changed_between_searches() {
     let game = built_in().make("mancala", &Params::new()).expect("a game");
     for spec in ["az:pretrained,sims=60", "mcts:sims=60", "alphabeta:depth=6,hash=1"] {
-        let mut player = player(&*game, spec);
+        let mut player = search(&*game, spec);
         let alone = found(&mut *player, &game.start(), None, &Stop::default());
         for threads in [4, 2, 1] {
             player.set_threads(threads);
@@ -146,6 +145,7 @@ fn the_spec_names_the_threads_and_what_goes_with_them() {
     assert!(of("az:pretrained,threads=1").spec.threads().number() == Some(1));
     assert!(of("az:pretrained,threads=0").spec.threads().number() == Some(turnstone_base::machine::cores()));
     // A search that does not repeat plays its games one by one.
-    assert_eq!(of("az:pretrained,threads=2").at_once(), AtOnce::Players(1));
-    assert_ne!(of("az:pretrained,threads=1").at_once(), AtOnce::Players(1));
+    let seats = |spec: &str| of(spec).search(&*game, 4).expect("a search").most_seats();
+    assert_eq!(seats("az:pretrained,threads=2"), 1);
+    assert!(seats("az:pretrained,threads=1") > 1);
 }

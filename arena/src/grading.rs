@@ -17,12 +17,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::side_by_side::games_at_once;
 use rand::RngExt;
 use turnstone_agents::search::classic::Stop;
-use turnstone_agents::{Agent, DynExactValues, PlayableGame, Player, PlayerFault, SearchRequest, Team};
+use turnstone_agents::{Agent, DynExactValues, PlayableGame, PlayerFault, Search, SearchRequest};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
+use crate::asking::{MOST_AT_ONCE, Question, ask_all};
 use crate::stopping::stopped_inside_moves;
 
 /// An agent's move in one position of a truth set.
@@ -55,20 +55,20 @@ pub fn grade(
     let answers = Mutex::new(Vec::with_capacity(set.positions.len()));
     let first_free = AtomicUsize::new(0);
     let threads = threads.max(1);
-    let at_once = games_at_once(&[agent], false, set.positions.len().div_ceil(threads));
+    let share = set.positions.len().div_ceil(threads);
     stopped_inside_moves(stop, |raised| {
         let work = || {
             let mut next = || {
                 let number = first_free.fetch_add(1, Ordering::Relaxed);
-                set.positions.get(number).map(|position| Question::new(game, number, &position.text, seed)).transpose()
+                set.positions.get(number).map(|position| question(game, number, &position.text, seed)).transpose()
             };
-            let mut put = |question: Question, chosen, prediction| {
-                let answer = answer(game, &set.positions[question.number], &question.state, chosen, prediction)?;
-                answers.lock().expect("no thread panics while it holds the list").push((question.number, answer));
+            let mut put = |number: usize, state: &AnyState, chosen, prediction| {
+                let answer = answer(game, &set.positions[number], state, chosen, prediction)?;
+                answers.lock().expect("no thread panics while it holds the list").push((number, answer));
                 progress();
                 Ok(())
             };
-            ask(game, agent, at_once, &mut next, &mut put, raised)
+            ask(game, agent, share, &mut next, &mut put, raised)
         };
         thread::scope(|scope| {
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
@@ -82,85 +82,33 @@ pub fn grade(
     Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
 }
 
-/// A position in which an agent is asked for a move.
-struct Question {
-    number: usize,
-    state: AnyState,
-    rng: Stream,
-}
-
-impl Question {
-    fn new(game: &dyn DynGame, number: usize, text: &str, seed: u64) -> anyhow::Result<Self> {
-        let (state, rng) = (game.parse_position(text)?, stream(seed, Purpose::Play, [number as u64, 0]));
-        Ok(Self { number, state, rng })
-    }
+/// A position in which an agent is asked for a move, by its number.
+fn question(game: &dyn DynGame, number: usize, text: &str, seed: u64) -> anyhow::Result<Question<usize>> {
+    let (state, rng) = (game.parse_position(text)?, stream(seed, Purpose::Play, [number as u64, 0]));
+    Ok(Question { key: number, state, rng })
 }
 
 /// Gives the next position; `None` after the last.
-type Next<'a> = dyn FnMut() -> anyhow::Result<Option<Question>> + 'a;
-/// Takes an agent's move in a position, and its network's prediction if there is one.
-type Put<'a> = dyn FnMut(Question, Action, Option<[f32; 3]>) -> anyhow::Result<()> + 'a;
+type Next<'a> = dyn FnMut() -> anyhow::Result<Option<Question<usize>>> + 'a;
+/// Takes the number of a position, an agent's move in it, and its network's prediction if there is one.
+type Put<'a> = dyn FnMut(usize, &AnyState, Action, Option<[f32; 3]>) -> anyhow::Result<()> + 'a;
 
-/// Asks an agent in all positions, up to `at_once` of them side by side if it can play as a team, until `stop` is set.
+/// Asks an agent in all positions, until `stop` is raised.
 fn ask(
     game: &dyn PlayableGame,
     agent: &Agent,
-    at_once: usize,
+    share: usize,
     next: &mut Next<'_>,
     put: &mut Put<'_>,
     stop: &Stop,
 ) -> anyhow::Result<()> {
-    if at_once > 1
-        && let Some(mut team) = agent.team(game, at_once)?
-    {
-        return ask_team(game, &mut team, at_once, next, put, stop);
-    }
-    let mut player = agent.player(game)?;
-    while !stop.is_raised()
-        && let Some(mut question) = next()?
-    {
-        player.new_game(&question.state, &mut question.rng);
-        let prediction = player.predict(&question.state)?;
-        let mut request = SearchRequest { control: stop.clone().into(), ..SearchRequest::default() };
-        let chosen = player.search(&question.state, &mut request, &mut question.rng);
-        if stop.is_raised() {
-            break; // the move may be that of a search cut short
-        }
-        let chosen = chosen?;
-        put(question, chosen, prediction)?;
-    }
-    Ok(())
-}
-
-/// Asks a team, in a position in each of its seats.
-fn ask_team(
-    game: &dyn PlayableGame,
-    team: &mut Team,
-    seats: usize,
-    next: &mut Next<'_>,
-    put: &mut Put<'_>,
-    stop: &Stop,
-) -> anyhow::Result<()> {
-    let mut asked: Vec<Option<(Question, [f32; 3])>> = (0..seats).map(|_| None).collect();
-    let mut done = Vec::new();
-    while !stop.is_raised() {
-        for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
-            let Some(mut question) = next()? else { break };
-            team.search.new_game(seat, &question.state);
-            let prediction = team.search.predict(&question.state)?.1.win_draw_loss(game.mover(&question.state));
-            team.begin(seat, &question.state, &mut question.rng);
-            *place = Some((question, prediction));
-        }
-        if asked.iter().all(Option::is_none) {
-            break;
-        }
-        team.search.advance(&mut done)?;
-        for seat in done.drain(..) {
-            let Some((question, prediction)) = asked[seat].take() else { continue };
-            put(question, team.search.chosen(seat), Some(prediction))?;
-        }
-    }
-    Ok(())
+    let mut search = agent.search(game, MOST_AT_ONCE)?;
+    let request = SearchRequest::stopped_by(stop);
+    ask_all(&mut *search, share, &request, next, &mut |number, state, chosen, search, _| {
+        let prediction = search.predict(state)?;
+        let prediction = prediction.map(|(_, estimate)| estimate.win_draw_loss(game.mover(state)));
+        put(number, state, chosen?, prediction)
+    })
 }
 
 /// Values of an action in a position of the set, and of the position.
@@ -248,7 +196,7 @@ pub fn sample(
     const TRIES: usize = 16;
     let mut set = TruthSet::new(game);
     let mut seen = std::collections::HashSet::new();
-    let mut player = Agent::load(&SAMPLER.parse()?, game)?.player(game)?;
+    let mut player = Agent::load(&SAMPLER.parse()?, game)?.search(game, 1)?;
     let mut barren = 0;
     for number in 0.. {
         if set.positions.len() >= sampling.count || barren >= BARREN || stop.load(Ordering::Relaxed) {
@@ -280,23 +228,23 @@ pub fn sample(
 fn mixed_game(
     game: &dyn DynGame,
     mut state: AnyState,
-    player: &mut dyn Player,
+    player: &mut dyn Search,
     rng: &mut Stream,
 ) -> Result<Vec<AnyState>, PlayerFault> {
     let random_share = rng.random_range(0.05..0.8);
     let mut legal = ActionList::new();
     let mut line = Vec::new();
-    player.new_game(&state, rng);
+    player.new_game(0, &state, rng.clone());
     while game.outcome(&state).is_none() {
         line.push(state.clone());
         game.legal(&state, &mut legal);
         let action = if rng.random_bool(random_share) {
             legal[rng.random_range(0..legal.len())]
         } else {
-            player.choose(&state, rng)?
+            player.choose(0, &state)?
         };
         game.play(&mut state, action);
-        player.played(action);
+        player.played(0, action);
     }
     Ok(line)
 }
@@ -356,14 +304,14 @@ mod tests {
         };
         for spec in ["az:pretrained,sims=16", "az:pretrained,sims=0", "alphabeta:depth=2"] {
             let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
-            let mut player = agent.player(&*game).expect("a player");
+            let mut search = agent.search(&*game, 1).expect("a search");
             let mut one_by_one = Vec::new();
             for (number, position) in (0..).zip(&set.positions) {
-                let mut rng = stream(5, Purpose::Play, [number, 0]);
                 let state = game.parse_position(&position.text).expect("a position");
-                player.new_game(&state, &mut rng);
-                let prediction = player.predict(&state).expect("no GPU");
-                let chosen = player.choose(&state, &mut rng).expect("a move");
+                search.new_game(0, &state, stream(5, Purpose::Play, [number, 0]));
+                let prediction = search.predict(&state).expect("no GPU");
+                let prediction = prediction.map(|(_, estimate)| estimate.win_draw_loss(game.mover(&state)));
+                let chosen = search.choose(0, &state).expect("a move");
                 one_by_one.push(answer(&*game, position, &state, chosen, prediction).expect("an answer"));
             }
             let expected = summarise(&one_by_one);

@@ -13,6 +13,7 @@ mod options;
 mod schedule;
 mod remote;
 mod referee;
+mod asking;
 mod side_by_side;
 mod journal;
 mod tournament;

@@ -14,7 +14,7 @@ use turnstone_base::text::entries;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use turnstone_agents::search::classic::Stop;
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, SearchRequest};
 
 use super::stopping::stopped_inside_moves;
 
@@ -149,24 +149,21 @@ impl OpeningFilter {
 /// Reference agent of a filter.
 struct Judge<'a> {
     filter: &'a OpeningFilter,
-    player: Box<dyn Player>,
+    search: Box<dyn Search>,
     stop: &'a Stop,
 }
 
 impl<'a> Judge<'a> {
     fn new(game: &dyn PlayableGame, filter: &'a OpeningFilter, stop: &'a Stop) -> Result<Self> {
-        Ok(Self { filter, player: Agent::load(&filter.reference, game)?.player(game)?, stop })
+        Ok(Self { filter, search: Agent::load(&filter.reference, game)?.search(game, 1)?, stop })
     }
 
     /// Whether the reference evaluates the position as open; false if it returns no score.
     fn keeps(&mut self, state: &AnyState) -> Result<bool> {
-        let mut rng = stream(0, Purpose::Openings, [0, 1]);
-        let mut score = None;
-        let mut on_info = |info: &SearchInfo| score = info.score;
-        let mut request =
-            SearchRequest { control: self.stop.clone().into(), report: Some(&mut on_info), ..SearchRequest::default() };
-        self.player.new_game(state, &mut rng);
-        self.player.search(state, &mut request, &mut rng)?;
+        self.search.new_game(0, state, stream(0, Purpose::Openings, [0, 1]));
+        let request = SearchRequest::stopped_by(self.stop).with_reports();
+        self.search.choose_within(0, state, request, &mut |_| ())?;
+        let score = self.search.report(0).score;
         Ok(score.is_some_and(|score| score.score.unsigned_abs() <= self.filter.bound))
     }
 }

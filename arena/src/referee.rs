@@ -1,13 +1,12 @@
 //! One game between two players: clocks, faults and their penalties.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rand::RngExt;
 use turnstone_agents::search::classic::Stop;
-use turnstone_agents::{Player, PlayerFault, SearchRequest};
+use turnstone_agents::{Chosen, PlayerFault, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};
-use turnstone_models::DeviceError;
 
 use super::openings::Opening;
 use super::record::{Ending, GameRecord, Incident, Penalty, TournamentSettings};
@@ -47,7 +46,7 @@ struct End {
 }
 
 impl Referee<'_> {
-    /// Begins a game. Its players have not been notified.
+    /// Begins a game. Its searches have not been notified.
     pub(super) fn begin(&self, plan: &PlannedGame, opening: &Opening) -> GameInProgress {
         let [a, b] = plan.agents;
         let side = |agent: usize, other: usize| SideInProgress {
@@ -76,46 +75,36 @@ impl Referee<'_> {
         game.end.is_none().then(|| self.game.mover(&game.state))
     }
 
-    /// Asks the player of the side to move for an action and measures its time. Once `stop` is raised, the answer is any
-    /// action, or a fault.
-    pub(super) fn ask(
-        &self,
-        game: &mut GameInProgress,
-        player: &mut dyn Player,
-        stop: &Stop,
-    ) -> Result<Action, PlayerFault> {
+    /// A random action, if random moves have replaced those of the side to move.
+    pub(super) fn replacement(&self, game: &mut GameInProgress) -> Option<Action> {
         let side = &mut game.sides[self.game.mover(&game.state).index()];
-        if side.replaced {
-            return Ok(self.random(&game.state, &mut side.rng));
-        }
-        let mut request = SearchRequest { control: stop.clone().into(), ..SearchRequest::default() };
-        let Some(remaining) = side.remaining else {
-            return player.search(&game.state, &mut request, &mut side.rng);
-        };
-        player.clock(remaining);
-        let start = Instant::now();
-        let chosen = player.search(&game.state, &mut request, &mut side.rng);
-        let left = remaining.checked_sub(start.elapsed());
+        side.replaced.then(|| self.random(&game.state, &mut side.rng))
+    }
+
+    /// What the side to move is asked with. Once `stop` is raised, its answer is any action, or a fault.
+    pub(super) fn request(&self, game: &GameInProgress, stop: &Stop) -> SearchRequest {
+        let remaining = game.sides[self.game.mover(&game.state).index()].remaining;
+        SearchRequest { remaining, ..SearchRequest::stopped_by(stop) }
+    }
+
+    /// Takes the time that the side to move has needed from its clock. Returns what it has chosen, or that its time is up.
+    pub(super) fn timed(&self, game: &mut GameInProgress, elapsed: Duration, chosen: Chosen) -> Chosen {
+        let side = &mut game.sides[self.game.mover(&game.state).index()];
+        let Some(remaining) = side.remaining else { return chosen };
+        let left = remaining.checked_sub(elapsed);
         side.remaining = Some(left.unwrap_or_default());
         // A crash after the time limit counts as a crash.
         if left.is_none() && chosen.is_ok() { Err(PlayerFault::OutOfTime) } else { chosen }
     }
 
-    /// Plays what the side to move has answered. Returns the action, of which the players are to be notified; `None` if
+    /// Plays what the side to move has chosen. Returns the action, of which the searches are to be notified; `None` if
     /// the game was lost by a fault.
-    ///
-    /// # Errors
-    /// The GPU failed, which decides no game.
-    pub(super) fn answer(
-        &self,
-        game: &mut GameInProgress,
-        chosen: Result<Action, PlayerFault>,
-    ) -> Result<Option<Action>, DeviceError> {
+    pub(super) fn answer(&self, game: &mut GameInProgress, chosen: Chosen) -> Option<Action> {
         let mover = self.game.mover(&game.state);
         let action = match chosen {
             Ok(action) => action,
             Err(fault) => {
-                let kind = ending(&fault)?;
+                let kind = ending(&fault);
                 let side = &mut game.sides[mover.index()];
                 game.incidents.push(Incident {
                     ply: game.moves.len(),
@@ -125,7 +114,7 @@ impl Referee<'_> {
                 });
                 if self.penalty(kind) == Some(Penalty::Lose) {
                     game.end = Some(End { result: -mover.sign() as i8, ending: kind });
-                    return Ok(None);
+                    return None;
                 }
                 side.replaced = true;
                 self.random(&game.state, &mut side.rng)
@@ -133,7 +122,7 @@ impl Referee<'_> {
         };
         self.game.play(&mut game.state, action);
         game.moves.push(action);
-        Ok(Some(action))
+        Some(action)
     }
 
     /// The record of a game that is over.
@@ -229,14 +218,13 @@ impl Referee<'_> {
     }
 }
 
-/// The kind of a fault.
-fn ending(fault: &PlayerFault) -> Result<Ending, DeviceError> {
-    Ok(match fault {
+/// The kind of a fault. A search that returns one of evaluation cannot go on, as a program that crashes.
+fn ending(fault: &PlayerFault) -> Ending {
+    match fault {
         PlayerFault::OutOfTime => Ending::OutOfTime,
         PlayerFault::IllegalMove(_) => Ending::IllegalMove,
-        PlayerFault::Crashed(_) | PlayerFault::Silent(_) => Ending::Crash,
-        PlayerFault::Device(fault) => return Err(fault.clone()),
-    })
+        PlayerFault::Crashed(_) | PlayerFault::Silent(_) | PlayerFault::Evaluation(_) => Ending::Crash,
+    }
 }
 
 #[cfg(test)]

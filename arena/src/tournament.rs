@@ -12,13 +12,14 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
+use super::asking::MOST_AT_ONCE;
 use super::journal::Journal;
 use super::openings::Opening;
 use super::record::{GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
 use super::referee::Referee;
 use super::remote::Remote;
 use super::schedule::{PlannedGame, openings_needed, plans};
-use super::side_by_side::{MOST_AT_ONCE, SideBySide, games_at_once};
+use super::side_by_side::SideBySide;
 use super::stopping::stopped_inside_moves;
 
 /// A tournament ready to be played.
@@ -119,7 +120,7 @@ impl<'a> Tournament<'a> {
         };
         let tournament = Self { game, agents, header, openings, notes };
         for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
-            agent.player(game).map(drop).with_context(|| agent.spec.to_string())?; // finds a wrong command line now
+            agent.search(game, 1).map(drop).with_context(|| agent.spec.to_string())?; // finds a wrong command line now
         }
         Ok(tournament)
     }
@@ -212,12 +213,11 @@ impl<'a> Tournament<'a> {
         }
         let next = AtomicUsize::new(0);
         let threads = running.threads.clamp(1, plans.len());
-        let clocks = self.header.settings.clock.is_some();
-        let at_once = games_at_once(&self.agents, clocks, plans.len().div_ceil(threads)).min(running.at_once.max(1));
+        let seats = [plans.len().div_ceil(threads), running.at_once];
         let ends = stopped_inside_moves(running.stop, |stop| {
             let work = || -> Result<Instant> {
                 // An error of one thread stops the others.
-                let games = SideBySide::new(self.game, &self.agents, self.referee(), at_once, stop);
+                let games = SideBySide::new(self.game, &self.agents, self.referee(), seats, stop)?;
                 self.play_some(plans, games, &next, board, journal, running)
                     .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
                 Ok(Instant::now())
@@ -264,7 +264,7 @@ impl<'a> Tournament<'a> {
                 left = number < lock(board).end;
                 if left && lock(board).games[number].is_none() {
                     let plan = &plans[number];
-                    games.begin(seat, number, plan, &self.openings[plan.opening])?;
+                    games.begin(seat, number, plan, &self.openings[plan.opening]);
                     put(games.finished())?;
                 }
             }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use turnstone_agents::{Agent, AgentSpec, AtOnce, PlayableGame, levels};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, levels};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_games::built_in;
-use turnstone_models::Instructions;
 
 fn agent(spec: &str, game: &dyn PlayableGame) -> Agent {
     Agent::load(&spec.parse().expect("a spec"), game).unwrap_or_else(|error| panic!("{error}"))
@@ -32,12 +31,11 @@ fn every_game_has_eight_levels_of_rising_strength() {
 
 /// How often each first move is chosen in 300 games.
 fn first_moves(spec: &str, game: &dyn PlayableGame) -> BTreeMap<String, u32> {
-    let mut player = agent(spec, game).player(game).expect("a player");
+    let mut search = agent(spec, game).search(game, 1).expect("a search");
     let mut counts = BTreeMap::new();
     for number in 0..300 {
-        let mut rng = stream(number, Purpose::Play, [0, 0]);
-        player.new_game(&game.start(), &mut rng);
-        let action = player.choose(&game.start(), &mut rng).expect("a move");
+        search.new_game(0, &game.start(), stream(number, Purpose::Play, [0, 0]));
+        let action = search.choose(0, &game.start()).expect("a move");
         *counts.entry(game.action_text(action)).or_default() += 1;
     }
     counts
@@ -62,8 +60,8 @@ fn a_temperature_draws_moves_and_a_higher_one_draws_worse_ones() {
 #[test]
 fn moves_are_drawn_in_proportion_to_the_policy() {
     let game = built_in().make("mancala", &Default::default()).expect("a game");
-    let explorer = agent("az:pretrained", &*game).explorer(&*game, 0, Instructions::best()).expect("a search");
-    let (priors, _) = explorer.expect("a tree").predict(&game.start()).expect("no GPU");
+    let mut search = agent("az:pretrained", &*game).search(&*game, 1).expect("a search");
+    let (priors, _) = search.predict(&game.start()).expect("no GPU").expect("a network");
     let counts = first_moves("az:pretrained,sims=0,temperature=1", &*game);
     for (action, prior) in priors {
         let expected = 300.0 * prior;
@@ -74,12 +72,12 @@ fn moves_are_drawn_in_proportion_to_the_policy() {
 }
 
 #[test]
-fn agents_with_a_temperature_search_neither_as_a_team_nor_in_slices() {
+fn agents_with_a_temperature_show_no_tree() {
     let game = built_in().make("mu_torere", &Default::default()).expect("a game");
-    for (sims, at_once) in [(0, AtOnce::Shared), (8, AtOnce::Players(1 << 17))] {
-        let agent = agent(&format!("az:pretrained,sims={sims},temperature=0.5"), &*game);
-        assert_eq!(agent.at_once(), at_once);
-        assert!(agent.team(&*game, 4).expect("no fault").is_none());
-        assert!(agent.explorer(&*game, 0, Instructions::best()).expect("no fault").is_none());
+    for (spec, is_shown) in [("sims=8", true), ("sims=8,temperature=0.5", false), ("sims=0", false)] {
+        let mut search = agent(&format!("az:pretrained,{spec}"), &*game).search(&*game, 1).expect("a search");
+        search.new_game(0, &game.start(), stream(1, Purpose::Play, [0, 0]));
+        search.choose(0, &game.start()).expect("a move");
+        assert_eq!(search.analysis(0).is_some(), is_shown, "{spec}");
     }
 }

@@ -1,4 +1,4 @@
-//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with an [`Evaluator`], minimax and alpha-beta with
+//! Tree search over [`turnstone_env`] games: Monte Carlo tree search with a [`Backend`], minimax and alpha-beta with
 //! static evaluations.
 //!
 //! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
@@ -8,19 +8,18 @@
 
 pub mod hash;
 pub mod clock;
-pub mod evaluator;
-pub mod tensors;
-pub mod requests;
+pub mod backend;
 pub mod mcts;
-pub mod pool;
+pub mod seats;
 pub mod classic;
 
+pub use backend::{
+    Backend, CacheStats, Cached, EvalBatch, Evaluation, Fault, Queued, Rollout, Split, TensorFunction, TensorRows,
+    Tensors, Uniform,
+};
 pub use clock::Clock;
-pub use evaluator::{EvalBatch, Evaluation, Evaluator, Rollout, Uniform};
 pub use mcts::{
     Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker,
     TREE_LIMIT, TreeSize, draw_weighted,
 };
-pub use pool::{Pool, Pooled, Spare};
-pub use requests::{CacheStats, Lookup, Requests};
-pub use tensors::{ReadTensors, TensorEvaluator, TensorFault};
+pub use seats::{Pace, Seats};

@@ -1,18 +1,19 @@
-//! Monte Carlo tree search with an [`Evaluator`], in steps that a caller can interleave over many games: [`Mcts::gather`]
+//! Monte Carlo tree search with a [`Backend`], in steps that a caller can interleave over many games: [`Mcts::gather`]
 //! descends to a position to be evaluated, [`Mcts::apply`] takes the evaluation.
 //!
 //! ```
 //! use rand::SeedableRng;
 //! use turnstone_env::{Game, games::MuTorere};
-//! use turnstone_search::{Mcts, SearchOptions, Uniform};
+//! use turnstone_search::{Fault, Mcts, SearchOptions, Uniform};
 //!
 //! let game = MuTorere::default();
 //! let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut search = Mcts::new(&game, game.start());
 //! search.begin(&game, &SearchOptions::default(), 200, &mut rng);
-//! search.run(&game, &mut Uniform);
+//! search.run(&game, &mut Uniform)?;
 //! let action = search.choose(0.0, &mut rng); // the winner of the sequential halving, proven results first
 //! search.advance(&game, action); // keeps what was searched below it
+//! # Ok::<(), Fault>(())
 //! ```
 
 mod method;
@@ -45,7 +46,7 @@ pub use self::choice::{RootAction, draw_weighted};
 pub use self::method::{Gumbel, Method, Puct, RootNoise, SearchOptions};
 pub use self::shared::{SharedSearch, SharedWalker};
 pub use self::walker::SearchStep;
-use crate::evaluator::{EvalBatch, Evaluation, Evaluator};
+use crate::backend::{Backend, EvalBatch, Evaluation, Fault};
 use atomics::Alone;
 use tree::{NodeId, Tree};
 use walker::{Plan, Walker};
@@ -164,16 +165,20 @@ impl<G: Game> Mcts<G> {
         self.walker.settle::<Alone>(&self.tree, value);
     }
 
-    /// Runs the simulations to their end with one evaluator, one position at a time.
-    pub fn run<E: Evaluator<G> + ?Sized>(&mut self, game: &G, evaluator: &mut E) {
+    /// Runs the simulations to their end, one position at a time.
+    ///
+    /// # Errors
+    /// An evaluation failed. The search can only be reset then.
+    pub fn run<B: Backend<G> + ?Sized>(&mut self, game: &G, backend: &mut B) -> Result<(), Fault> {
         let mut batch = EvalBatch::default();
         while let Some((state, legal)) = self.gather(game) {
             batch.clear();
             batch.push(*state, legal);
-            evaluator.evaluate(game, &mut batch);
+            backend.evaluate(game, &mut batch)?;
             let (priors, estimate) = batch.answer(0);
             self.apply(priors, estimate);
         }
+        Ok(())
     }
 
     /// Moves the root along an action and keeps the subtree below it.
@@ -198,6 +203,11 @@ impl<G: Game> Mcts<G> {
             actions.iter().for_each(|&action| game.play(&mut state, action));
             self.reset(game, state);
         }
+    }
+
+    /// Whether the root has been evaluated, as it has once the first simulation has ended.
+    pub fn is_root_evaluated(&self) -> bool {
+        self.tree.root().is_expanded()
     }
 
     /// Number of simulations that remain to be run; not 0 if the root was proven before the end.

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::{Action, Game};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Gumbel, Lookup, Mcts, Method, Puct, Requests};
+use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Gumbel, Method, Pace, Puct, Seats};
 
 thread_local! {
     /// Of this thread: the test harness has threads of its own.
@@ -43,14 +43,15 @@ static COUNTING: Counting = Counting;
 /// Priors and values that only depend on the position, so that the same game is played again and again.
 struct Fixed;
 
-impl Evaluator<Mancala> for Fixed {
-    fn evaluate(&mut self, _: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
+impl Backend<Mancala> for Fixed {
+    fn evaluate(&mut self, _: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let priors = batch.priors_mut(i);
             let equal = 1.0 / priors.len() as f32;
             priors.fill(equal);
             batch.set_evaluation(i, Evaluation::default());
         }
+        Ok(())
     }
 }
 
@@ -58,49 +59,28 @@ impl Evaluator<Mancala> for Fixed {
 fn play(
     game: &Mancala,
     method: &Method,
-    searches: &mut [Mcts<Mancala>],
-    requests: &mut Requests<<Mancala as Game>::State>,
+    seats: &mut Seats<Mancala, Cached<<Mancala as Game>::State, Fixed>>,
     moves: &mut Vec<Action>,
+    over: &mut Vec<usize>,
 ) -> u64 {
+    const SEATS: usize = 4;
     let before = ALLOCATIONS.get();
-    for search in &mut *searches {
-        search.reset(game, game.start());
-    }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     moves.clear();
-    for _ in 0..30 {
-        for search in &mut *searches {
-            if game.outcome(search.state()).is_none() {
-                search.begin(game, &(*method).into(), 50, &mut rng);
-            }
-        }
-        loop {
-            let mut waiting = [usize::MAX; 4];
-            for (search, waiting) in searches.iter_mut().zip(&mut waiting) {
-                while let Some((state, legal)) = search.gather(game) {
-                    match requests.request(state, legal) {
-                        Lookup::Known(priors, estimate) => search.apply(priors, estimate),
-                        Lookup::Waiting(row) => {
-                            *waiting = row;
-                            break;
-                        }
-                    }
-                }
-            }
-            if requests.is_empty() {
-                break;
-            }
-            requests.evaluate(game, &mut Fixed);
-            for (search, &row) in searches.iter_mut().zip(&waiting).filter(|(_, row)| **row != usize::MAX) {
-                let (priors, estimate) = requests.answer(row);
-                search.apply(priors, estimate);
-            }
-            requests.clear();
-        }
-        for search in searches.iter_mut().filter(|search| game.outcome(search.state()).is_none()) {
+    for seat in 0..SEATS {
+        seats.idle(game, seat).reset(game, game.start());
+        seats.begin(game, seat, &(*method).into(), 50, &mut rng);
+    }
+    while seats.searching() > 0 {
+        seats.advance(game, |_, _| Pace::Continue, over).expect("it never fails");
+        for &seat in &*over {
+            let search = seats.idle(game, seat);
             let action = search.actions().max_by_key(|action| action.visits).expect("a running game").action;
             moves.push(action);
             search.advance(game, action);
+            if game.outcome(search.state()).is_none() && moves.len() < 30 * SEATS {
+                seats.begin(game, seat, &(*method).into(), 50, &mut rng);
+            }
         }
     }
     ALLOCATIONS.get() - before
@@ -110,9 +90,8 @@ fn play(
 fn steady_state_allocates_nothing() {
     let game = Mancala::default();
     for method in [Method::Puct(Puct::default()), Method::Gumbel(Gumbel::default())] {
-        let mut searches: Vec<_> = (0..4).map(|_| Mcts::new(&game, game.start())).collect();
-        let (mut requests, mut moves) = (Requests::new(64), Vec::new());
-        let mut play = || play(&game, &method, &mut searches, &mut requests, &mut moves);
+        let (mut seats, mut moves, mut over) = (Seats::new(Cached::new(Fixed, 64)), Vec::new(), Vec::new());
+        let mut play = || play(&game, &method, &mut seats, &mut moves, &mut over);
         let first = play();
         play(); // the two arenas of a search change places, so each has to come to its size
         assert!(first > 0, "the counter counts");

@@ -7,7 +7,7 @@ use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
 use turnstone_exact::Solution;
 use turnstone_search::{
-    EvalBatch, Evaluation, Evaluator, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, SearchOptions, Uniform,
+    Backend, EvalBatch, Evaluation, Fault, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, SearchOptions, Uniform,
 };
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
@@ -18,7 +18,7 @@ const PUCT: Method = Method::Puct(Puct { c_puct: 1.25, fpu_reduction: 0.2, noise
 const GUMBEL: Method =
     Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 1.0, gumbel_scale: 1.0 });
 
-fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Evaluator<G>) -> Mcts<G> {
+fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Backend<G>) -> Mcts<G> {
     searched_by(&PUCT, game, state, simulations, evaluator)
 }
 
@@ -27,11 +27,11 @@ fn searched_by<G: Game>(
     game: &G,
     state: G::State,
     simulations: u32,
-    evaluator: &mut impl Evaluator<G>,
+    evaluator: &mut impl Backend<G>,
 ) -> Mcts<G> {
     let mut search = Mcts::new(game, state);
     search.begin(game, &(*method).into(), simulations, &mut rng(1));
-    search.run(game, evaluator);
+    search.run(game, evaluator).expect("it never fails");
     search
 }
 
@@ -87,8 +87,8 @@ fn values_do_not_flip_on_a_double_move() {
 /// The exact values as an evaluator.
 struct Exact(Solution<MuTorere>);
 
-impl Evaluator<MuTorere> for Exact {
-    fn evaluate(&mut self, _: &MuTorere, batch: &mut EvalBatch<<MuTorere as Game>::State>) {
+impl Backend<MuTorere> for Exact {
+    fn evaluate(&mut self, _: &MuTorere, batch: &mut EvalBatch<<MuTorere as Game>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let value = self.0.value(batch.position(i).0);
             batch.set_evaluation(i, Evaluation::exact(value.expect("reachable")));
@@ -96,6 +96,7 @@ impl Evaluator<MuTorere> for Exact {
             let equal = 1.0 / priors.len() as f32;
             priors.fill(equal);
         }
+        Ok(())
     }
 }
 
@@ -139,7 +140,7 @@ fn the_reused_tree_is_the_subtree() {
     assert!((search.estimate().value - before.value).abs() < 1e-6);
     // Searching on and advancing to an action never searched both work.
     search.begin(&game, &PUCT.into(), 100, &mut rng(3));
-    search.run(&game, &mut evaluator);
+    search.run(&game, &mut evaluator).expect("it never fails");
     assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
     let mut fresh = Mcts::new(&game, game.start());
     fresh.advance(&game, game.parse_action("B5").expect("well-formed"));
@@ -154,7 +155,7 @@ fn equal_seeds_give_equal_searches_and_noise_changes_priors_only_at_the_root() {
     let run = |seed| {
         let mut search = Mcts::new(&game, game.start());
         search.begin(&game, &config.into(), 64, &mut rng(seed));
-        search.run(&game, &mut Rollout::new(9));
+        search.run(&game, &mut Rollout::new(9)).expect("it never fails");
         search.actions().collect::<Vec<_>>()
     };
     assert_eq!(run(4), run(4));
@@ -224,13 +225,14 @@ fn after_gumbel_search_the_root_is_worth_what_its_policy_gets() {
 /// about it within a few simulations.
 struct Hopeful(f32);
 
-impl Evaluator<Toy> for Hopeful {
-    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) {
+impl Backend<Toy> for Hopeful {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let legal = batch.position(i).1.len();
             batch.priors_mut(i).fill(1.0 / legal as f32);
             batch.set_evaluation(i, Evaluation { value: self.0, draw: 0.0 });
         }
+        Ok(())
     }
 }
 
@@ -243,7 +245,7 @@ fn the_value_of_a_draw_decides_between_safety_and_hope() {
             let method = if *method == PUCT { PUCT } else { quiet };
             let mut search = Mcts::new(&toy, toy.start());
             search.begin(&toy, &SearchOptions { draw, ..method.into() }, 6, &mut rng(1));
-            search.run(&toy, &mut Hopeful(0.2 * sign));
+            search.run(&toy, &mut Hopeful(0.2 * sign)).expect("it never fails");
             assert_eq!(search.choose(0.0, &mut rng(1)).0, 1 - safe, "{text} {method:?} {draw}");
             // Values that are asked for are still expected results.
             let values: Vec<f32> = search.actions().map(|action| sign * action.value).collect();
@@ -266,7 +268,7 @@ fn budgets_from_two_simulations_up_are_used_whole() {
             }
             let before: u32 = search.actions().map(|a| a.visits).sum();
             search.begin(&game, &GUMBEL.into(), simulations, &mut random);
-            search.run(&game, &mut Rollout::new(1));
+            search.run(&game, &mut Rollout::new(1)).expect("it never fails");
             let after: u32 = search.actions().map(|a| a.visits).sum();
             assert!(search.proven().is_some() || after - before == simulations, "{before} {after} {simulations}");
             let action = search.choose(1.0, &mut random);

@@ -1,6 +1,6 @@
 //! Sample games of a network against itself, for reports.
 
-use turnstone_agents::{LoadedNetwork, NetworkEvaluator, SearchSettings};
+use turnstone_agents::{LoadedNetwork, NetworkBackend, SearchSettings};
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, Game, Side};
 use turnstone_models::NetworkError;
@@ -36,14 +36,14 @@ pub(crate) fn play<G: Game>(
     rng: &mut Stream,
 ) -> Result<Vec<SamplePly>, NetworkError> {
     let Sampling { search: settings, simulations, varied_plies, most_plies } = *sampling;
-    let mut evaluator = NetworkEvaluator::new(game.spec(), &network.info.network, &network.weights, 1)?;
+    let mut backend = NetworkBackend::new(game.spec(), &network.info.network, &network.weights, 1)?;
     let mut search = Mcts::new(game, game.start());
     let (strongest, sampled) = (settings.strongest(simulations), settings.sampling(simulations));
     let mut plies = Vec::new();
     while game.outcome(search.state()).is_none() && plies.len() < most_plies {
         let (options, temperature) = if plies.len() < varied_plies { (&sampled, 1.0) } else { (&strongest, 0.0) };
         search.begin(game, options, simulations, rng);
-        search.run(game, &mut evaluator);
+        search.run(game, &mut backend).expect("a network on the processor does not fail");
         let value = search.estimate().win_draw_loss(Side::First);
         let action = search.choose(temperature, rng);
         search.advance(game, action);

@@ -6,30 +6,27 @@
 
 mod task;
 mod stats;
-mod worker;
-mod on_gpu;
 mod session;
 mod transcript;
 
-pub use session::Session;
-pub(crate) use session::sessions;
+pub use session::{FinishedGame, Session};
 pub use stats::{Progress, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
 pub use task::{GameSettings, MOST_PLIES, Task};
 pub use transcript::Restore;
-pub use worker::FinishedGame;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use turnstone_agents::{NetworkEvaluator, random_observations, shape};
+use turnstone_agents::{GpuBackend, NetworkBackend, random_observations, shape};
 use turnstone_env::{Game, Outcome};
-use turnstone_models::{ComputeDevice, NetworkError, QuantisedNetwork};
+use turnstone_models::{ComputeDevice, GpuInference, NetworkError, QuantisedNetwork};
+use turnstone_search::{Backend, Fault, Queued, TensorFunction, Tensors, Uniform};
 
+use self::session::GamesInSeats;
 use self::task::GameRules;
-use self::worker::{Part, Worker};
 use crate::replay::Shard;
 
 /// Games of one iteration.
@@ -46,26 +43,83 @@ pub struct SelfPlayGames {
 /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
 ///
 /// # Errors
-/// The weights do not match the network.
+/// The weights do not match the network, or the GPU cannot be used or failed.
 pub(crate) fn play<G: Game>(
     game: &G,
     task: &Task,
     progress: &Progress,
     stop: &AtomicBool,
-) -> Result<Option<SelfPlayGames>, NetworkError> {
+) -> Result<Option<SelfPlayGames>, Fault> {
     let rules = Arc::new(GameRules::new(game, &task.settings));
-    let mut parts = match task.settings.self_play.device {
-        ComputeDevice::Cpu => play_on_cpu(&rules, task, progress, stop)?,
-        ComputeDevice::Gpu(number) => on_gpu::play(&rules, task, number, progress, stop)?,
-    };
-    if parts.iter().any(Option::is_none) {
-        return Ok(None);
+    let config = &task.settings.self_play;
+    // At first every thread gets an equal share, also if the games are too few for all seats.
+    let seats = |threads: usize| config.concurrent_games.min(config.games_per_iteration.div_ceil(threads));
+    match config.device {
+        ComputeDevice::Cpu => {
+            let backends = network_backends(game, task, config.workers()).map_err(Fault::new)?;
+            play_with(&rules, backends, seats(config.workers()), progress, stop)
+        }
+        ComputeDevice::Gpu(number) => {
+            // While one half of the threads waits for the GPU the other one searches.
+            let (spec, threads, most) = (game.spec(), 2 * config.workers(), config.gpu_batch());
+            let with = (number, config.precision);
+            let network =
+                GpuInference::new(&task.weights, &task.network, &shape(&spec), with, most).map_err(Fault::new)?;
+            let network = GpuBackend::new(spec, network);
+            let backends = Queued::share(vec![network.clone(), network], most, threads);
+            play_with(&rules, backends, config.gpu_seats(), progress, stop)
+        }
     }
+}
+
+/// Plays all games of a task, in a thread for each backend, with up to `seats` games at once in each. Returns `None` if `stop`
+/// was set before they were finished.
+fn play_with<G: Game, B: Backend<G> + Send>(
+    rules: &Arc<GameRules<G>>,
+    backends: Vec<B>,
+    seats: usize,
+    progress: &Progress,
+    stop: &AtomicBool,
+) -> Result<Option<SelfPlayGames>, Fault> {
+    let GameSettings { self_play, iteration, .. } = &rules.settings;
+    let most = self_play.games_per_iteration;
+    // The cache of a worker is shared out where it has two threads.
+    let cached = self_play.cached_positions.div_ceil(backends.len().div_ceil(self_play.workers()));
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let play = |backend: B| {
+        let start = Instant::now();
+        let mut session = GamesInSeats::new(rules, backend, cached);
+        let mut next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&number| number < most);
+        loop {
+            if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            match session.step(seats, &mut next, progress) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(fault);
+                }
+            }
+        }
+        let stats = SelfPlayStats { time: start.elapsed(), ..session.stats() };
+        Ok(Some((session.take_finished(), stats)))
+    };
+    let parts = thread::scope(|scope| {
+        let play = &play;
+        let threads: Vec<_> = backends.into_iter().map(|backend| scope.spawn(move || play(backend))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect::<Result<Vec<_>, Fault>>()
+    })?;
+    let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let mut stats = SelfPlayStats::default();
-    parts.iter().flatten().for_each(|part| stats.add(&part.stats));
-    stats.idle = idle(&parts.iter().flatten().map(|part| part.stats.time).collect::<Vec<_>>());
-    let finished = parts.iter_mut().flatten().flat_map(|part| part.games.drain(..)).collect();
-    Ok(Some(SelfPlayGames::new(task.settings.iteration, game.spec().features(), finished, stats)))
+    parts.iter().for_each(|(_, part)| stats.add(part));
+    stats.idle = idle(&parts.iter().map(|(_, part)| part.time).collect::<Vec<_>>());
+    let finished = parts.into_iter().flat_map(|(games, _)| games).collect();
+    Ok(Some(SelfPlayGames::new(*iteration, rules.game.spec().features(), finished, stats)))
 }
 
 impl SelfPlayGames {
@@ -92,8 +146,26 @@ pub(crate) fn task_sessions<G: Game>(
     threads: usize,
 ) -> Result<Vec<Box<dyn Session>>, NetworkError> {
     let rules = Arc::new(GameRules::new(game, &task.settings));
-    let evaluators = evaluators(game, task, threads)?.into_iter();
-    Ok(evaluators.map(|evaluator| session::session(&rules, evaluator)).collect())
+    let cached = task.settings.self_play.cached_positions;
+    let session = |backend| Box::new(GamesInSeats::new(&rules, backend, cached)) as Box<dyn Session>;
+    Ok(network_backends(game, task, threads)?.into_iter().map(session).collect())
+}
+
+/// A session for each of `self_play.threads`, with a function on tensors, or else equal priors and value 0.
+pub(crate) fn sessions<G: Game>(
+    game: &G,
+    settings: &GameSettings,
+    function: Option<&TensorFunction>,
+) -> Vec<Box<dyn Session>> {
+    let rules = Arc::new(GameRules::new(game, settings));
+    let session = |_| {
+        let backend: Box<dyn Backend<G> + Send> = match function {
+            Some(function) => Box::new(Tensors::new(game.spec(), Arc::clone(function))),
+            None => Box::new(Uniform),
+        };
+        Box::new(GamesInSeats::new(&rules, backend, settings.self_play.cached_positions)) as Box<dyn Session>
+    };
+    (0..settings.self_play.workers()).map(session).collect()
 }
 
 /// What restores the games of a task from their transcripts.
@@ -102,38 +174,12 @@ pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Restore {
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 
-/// Plays the games of a task with a network per worker. The parts of a stopped task are `None`.
-fn play_on_cpu<G: Game>(
-    rules: &Arc<GameRules<G>>,
-    task: &Task,
-    progress: &Progress,
-    stop: &AtomicBool,
-) -> Result<Vec<Option<Part>>, NetworkError> {
-    let (workers, most) = (task.settings.self_play.workers(), task.settings.self_play.games_per_iteration);
-    // At first every worker gets an equal share, also if the games are too few for all seats.
-    let seats = task.settings.self_play.concurrent_games.min(most.div_ceil(workers));
-    let next = AtomicUsize::new(0);
-    let mut evaluators = evaluators(&rules.game, task, workers)?;
-    Ok(thread::scope(|scope| {
-        let threads: Vec<_> = evaluators
-            .iter_mut()
-            .map(|evaluator| {
-                let (rules, next) = (Arc::clone(rules), &next);
-                let numbers =
-                    std::iter::from_fn(move || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < most));
-                scope.spawn(move || Worker::new(rules, numbers, seats).run(evaluator, progress, stop))
-            })
-            .collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    }))
-}
-
-/// Creates an evaluator for each worker.
-fn evaluators<G: Game>(game: &G, task: &Task, workers: usize) -> Result<Vec<NetworkEvaluator>, NetworkError> {
+/// The network of a task on the processor, for each of some threads.
+fn network_backends<G: Game>(game: &G, task: &Task, threads: usize) -> Result<Vec<NetworkBackend>, NetworkError> {
     let (spec, batch) = (game.spec(), task.settings.self_play.concurrent_games);
     if !task.settings.self_play.precision.is_quantised() {
-        let evaluator = |_| NetworkEvaluator::new(spec.clone(), &task.network, &task.weights, batch);
-        return (0..workers).map(evaluator).collect();
+        let backend = |_| NetworkBackend::new(spec.clone(), &task.network, &task.weights, batch);
+        return (0..threads).map(backend).collect();
     }
     let random;
     let samples = if task.samples.is_empty() {
@@ -143,7 +189,7 @@ fn evaluators<G: Game>(game: &G, task: &Task, workers: usize) -> Result<Vec<Netw
         &task.samples
     };
     let network = Arc::new(QuantisedNetwork::new(&task.weights, &task.network, &shape(&spec), samples)?);
-    Ok((0..workers).map(|_| NetworkEvaluator::quantised(spec.clone(), &network, batch)).collect())
+    Ok((0..threads).map(|_| NetworkBackend::quantised(spec.clone(), &network, batch)).collect())
 }
 
 /// Sum of the times for which workers waited, that ran for these times from a common start, until the last had finished.
@@ -160,6 +206,9 @@ mod quantisation_tests;
 
 #[cfg(test)]
 mod gpu_tests;
+
+#[cfg(test)]
+mod queue_tests;
 
 #[cfg(test)]
 mod transcript_tests;

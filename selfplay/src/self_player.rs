@@ -14,7 +14,7 @@ pub trait SelfPlayer: Sync {
     /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
     ///
     /// # Errors
-    /// The weights do not match the network, or the games cannot be played elsewhere.
+    /// The weights do not match the network, the GPU failed, or the games cannot be played elsewhere.
     fn self_play(
         &self,
         game: &dyn TrainableGame,

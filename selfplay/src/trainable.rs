@@ -6,6 +6,7 @@ use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
 use turnstone_base::streams::Stream;
 use turnstone_env::{AnyState, Erased, Row};
 use turnstone_models::NetworkError;
+use turnstone_search::{Fault, TensorFunction};
 
 use crate::sample_game::{self, SamplePly, Sampling};
 use crate::self_play::{self, GameSettings, Progress, Restore, Session, Task};
@@ -15,13 +16,13 @@ pub trait TrainableGame: PlayableGame {
     /// Plays the games of one iteration of self-play. Returns `None` if `stop` was set before they were finished.
     ///
     /// # Errors
-    /// The weights do not match the network.
+    /// The weights do not match the network, or the GPU cannot be used or failed.
     fn self_play(
         &self,
         task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
-    ) -> Result<Option<self_play::SelfPlayGames>, NetworkError>;
+    ) -> Result<Option<self_play::SelfPlayGames>, Fault>;
 
     /// Starts `threads` sessions that play games of a task whose numbers come from elsewhere.
     ///
@@ -32,8 +33,9 @@ pub trait TrainableGame: PlayableGame {
     /// What restores the games of a task from their transcripts.
     fn restorer(&self, task: &Task) -> Restore;
 
-    /// Starts endless self-play with evaluators of the caller: one session per thread of the settings.
-    fn sessions(&self, settings: &GameSettings) -> Vec<Box<dyn Session>>;
+    /// Starts a session for each of `self_play.threads` (0: one per core), whose positions are evaluated by a function on
+    /// tensors, or else with equal priors and value 0. The numbers of the games come from elsewhere.
+    fn sessions(&self, settings: &GameSettings, function: Option<&TensorFunction>) -> Vec<Box<dyn Session>>;
 
     /// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over,
     /// and the number of plies.
@@ -57,7 +59,7 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         task: &Task,
         progress: &Progress,
         stop: &AtomicBool,
-    ) -> Result<Option<self_play::SelfPlayGames>, NetworkError> {
+    ) -> Result<Option<self_play::SelfPlayGames>, Fault> {
         self_play::play(self.game(), task, progress, stop)
     }
 
@@ -69,8 +71,8 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         self_play::restorer(self.game(), task)
     }
 
-    fn sessions(&self, settings: &GameSettings) -> Vec<Box<dyn Session>> {
-        self_play::sessions(self.game(), settings)
+    fn sessions(&self, settings: &GameSettings, function: Option<&TensorFunction>) -> Vec<Box<dyn Session>> {
+        self_play::sessions(self.game(), settings, function)
     }
 
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16) {

@@ -1,7 +1,5 @@
 //! Classical searches built from specs, and the player that uses one.
 
-use std::time::Duration;
-
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, AnyState, Game};
 use turnstone_search::classic::{
@@ -9,8 +7,8 @@ use turnstone_search::classic::{
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
+use crate::one_by_one::Chooser;
 use crate::playable::Playable;
-use crate::player::{Player, PlayerFault};
 use crate::request::{Scale, SearchInfo, SearchRequest};
 use crate::threads::spawn_or_warn;
 
@@ -25,8 +23,6 @@ pub struct ClassicalSearch<G: Game> {
     /// Makes another helper, without a table.
     helper: Box<dyn Fn() -> AnyAlphaBeta<G> + Send>,
     method: ClassicalMethod,
-    /// Remaining time for the game, if it is limited.
-    remaining: Option<Duration>,
 }
 
 enum Search<G: Game> {
@@ -61,7 +57,7 @@ impl<G: Game> ClassicalSearch<G> {
             AlphaBeta::new(&game, heuristic)
         };
         let (method, helper) = (spec.method.clone(), Box::new(helper));
-        let mut search = Self { search, helpers: Vec::new(), helper, method, remaining: None };
+        let mut search = Self { search, helpers: Vec::new(), helper, method };
         search.set_threads(spec.threads.number().unwrap_or(1));
         search.begin_game();
         Ok(search)
@@ -85,19 +81,11 @@ impl<G: Game> ClassicalSearch<G> {
         }
     }
 
-    /// Clears the transposition table and restarts the clock of the game.
+    /// Clears the transposition table.
     pub fn begin_game(&mut self) {
         if let Search::AlphaBeta(search) = &mut self.search {
             search.forget();
             self.helpers.iter_mut().for_each(AlphaBeta::forget);
-        }
-        self.remaining = None;
-    }
-
-    /// Limits the remaining time for the game; only an iterative deepening search has such a limit.
-    pub fn set_remaining(&mut self, remaining: Duration) {
-        if let ClassicalMethod::Deepening { .. } = self.method {
-            self.remaining = Some(remaining);
         }
     }
 
@@ -111,17 +99,14 @@ impl<G: Game> ClassicalSearch<G> {
     fn find_watched(
         &mut self,
         state: &G::State,
-        request: &SearchRequest<'_>,
+        request: &SearchRequest,
         report: &mut dyn FnMut(&SearchResult),
     ) -> SearchResult {
-        let clock = request.control.clock;
-        let start = clock.now();
-        let share = self.remaining.map(Limits::share_of).unwrap_or_default();
+        // Only an iterative deepening search keeps to the time that is left for the game.
+        let remaining = request.remaining.filter(|_| matches!(self.method, ClassicalMethod::Deepening { .. }));
+        let share = remaining.map(Limits::share_of).unwrap_or_default();
         let (search, method) = (&mut self.search, &self.method);
-        let found = with_help(&mut self.helpers, method, state, || search.find(method, share, state, request, report));
-        let elapsed = clock.now().saturating_sub(start);
-        self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(elapsed));
-        found
+        with_help(&mut self.helpers, method, state, || search.find(method, share, state, request, report))
     }
 }
 
@@ -174,7 +159,7 @@ impl<G: Game> Search<G> {
         method: &ClassicalMethod,
         share: Limits,
         state: &G::State,
-        request: &SearchRequest<'_>,
+        request: &SearchRequest,
         report: &mut dyn FnMut(&SearchResult),
     ) -> SearchResult {
         let control = &request.control;
@@ -198,7 +183,7 @@ impl<G: Game> Search<G> {
         &mut self,
         state: &G::State,
         own_depth: u32,
-        request: &SearchRequest<'_>,
+        request: &SearchRequest,
         report: &mut dyn FnMut(&SearchResult),
     ) -> SearchResult {
         let clock = request.control.clock;
@@ -208,7 +193,7 @@ impl<G: Game> Search<G> {
         let most = limits.depth.unwrap_or(MAX_DEPTH).min(MAX_DEPTH);
         let mut best = SearchResult::default();
         let mut nodes = 0;
-        for depth in if request.is_watched() { 1 } else { most }..=most {
+        for depth in if request.limits.is_some() || request.reports { 1 } else { most }..=most {
             let left = Limits {
                 time: limits.time.map(|time| time.saturating_sub(elapsed())),
                 nodes: limits.nodes.map(|most| most.saturating_sub(nodes)),
@@ -241,38 +226,34 @@ impl<G: Game> Search<G> {
     }
 }
 
-/// Player with a classical search.
-pub(crate) struct ClassicalPlayer<G: Game> {
+/// A classical search that chooses.
+pub(crate) struct ClassicalChooser<G: Game> {
     game: G,
     search: ClassicalSearch<G>,
-    comment: String,
 }
 
-impl<G: Game> ClassicalPlayer<G> {
+impl<G: Game> ClassicalChooser<G> {
     pub(crate) fn new(game: G, search: ClassicalSearch<G>) -> Self {
-        Self { game, search, comment: String::new() }
+        Self { game, search }
     }
 }
 
-impl<G: Game> Player for ClassicalPlayer<G> {
-    fn new_game(&mut self, _: &AnyState, _: &mut Stream) {
+impl<G: Game> Chooser for ClassicalChooser<G> {
+    fn new_game(&mut self) {
         self.search.begin_game();
-    }
-
-    fn clock(&mut self, remaining: Duration) {
-        self.search.set_remaining(remaining);
     }
 
     fn set_threads(&mut self, threads: usize) {
         self.search.set_threads(threads);
     }
 
-    fn search(
+    fn choose(
         &mut self,
         state: &AnyState,
-        request: &mut SearchRequest<'_>,
+        request: &SearchRequest,
         _: &mut Stream,
-    ) -> Result<Action, PlayerFault> {
+        on_info: &mut dyn FnMut(&SearchInfo),
+    ) -> SearchInfo {
         let (game, state) = (&self.game, state.of());
         let (mover, heuristic) = (game.mover(state), self.search.heuristic());
         let scale = Scale { won: heuristic.won(), lead: heuristic.lead() };
@@ -282,25 +263,16 @@ impl<G: Game> Player for ClassicalPlayer<G> {
             score: found.action.map(|_| scale.score(found, mover)),
             line: found.line.clone(),
         };
-        let mut report = request.report.take();
-        let mut found = self.search.find_watched(state, request, &mut |found| {
-            if let Some(report) = &mut report {
-                report(&info(found));
-            }
-        });
-        let action = found.action.unwrap_or_else(|| first_legal(game, state));
+        let mut found = self.search.find_watched(state, request, &mut |found| on_info(&info(found)));
         if found.action.is_none() {
-            found.line = vec![action];
+            found.line = vec![first_legal(game, state)];
         }
-        request.report = report;
-        request.notify(|| info(&found));
-        let score = scale.score(&found, mover).score;
-        self.comment = format!("score {score:+}, depth {}", found.depth);
-        Ok(action)
+        info(&found)
     }
 
-    fn comment(&self) -> Option<String> {
-        Some(self.comment.clone())
+    fn comment(&self, last: &SearchInfo) -> Option<String> {
+        let score = last.score.map_or(0, |score| score.score);
+        Some(format!("score {score:+}, depth {}", last.depth))
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use turnstone_base::line_io::Lines;
 use turnstone_search::classic::Stop;
 
-use crate::player::PlayerFault;
+use crate::interface::PlayerFault;
 
 /// Maximum number of lines waiting to be read, after which the program blocks.
 const LINES: usize = 1024;
@@ -22,6 +22,19 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Time for the program to exit after `quit`.
 const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Until when an answer is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Due {
+    deadline: Instant,
+    patience: Duration,
+}
+
+impl Due {
+    pub(crate) fn after(patience: Duration) -> Self {
+        Self { deadline: Instant::now() + patience, patience }
+    }
+}
 
 /// The child process; dropping it ends the program.
 pub(crate) struct Process {
@@ -93,9 +106,10 @@ impl Process {
         self.wait_for("readyok", patience, |line| (line == "readyok").then_some(()))
     }
 
-    /// Waits for the answer to `go` and returns its move; empty if the program names none.
-    pub(crate) fn best_move(&mut self, patience: Duration) -> Result<String, PlayerFault> {
-        self.wait_for("bestmove", patience, |line| {
+    /// The answer to `go`: its move, empty if the program names none. `None` if it is not there
+    /// after `longest`.
+    pub(crate) fn best_move(&mut self, due: Due, longest: Duration) -> Result<Option<String>, PlayerFault> {
+        self.look_for("bestmove", due, longest, &mut |line| {
             // `bestmove MOVE ponder MOVE`, by any white space.
             let mut words = line.split_whitespace();
             (words.next() == Some("bestmove")).then(|| words.next().unwrap_or_default().to_owned())
@@ -109,18 +123,34 @@ impl Process {
         patience: Duration,
         mut read: impl FnMut(&str) -> Option<T>,
     ) -> Result<T, PlayerFault> {
-        let deadline = Instant::now() + patience;
+        let due = Due::after(patience);
         loop {
-            match next(&self.from, deadline.min(Instant::now() + LOOK_EVERY)) {
+            if let Some(found) = self.look_for(what, due, LOOK_EVERY, &mut read)? {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Reads lines up to one from which `read` returns a value. `None` if none has come after `longest`.
+    fn look_for<T>(
+        &mut self,
+        what: &str,
+        Due { deadline, patience }: Due,
+        longest: Duration,
+        read: &mut impl FnMut(&str) -> Option<T>,
+    ) -> Result<Option<T>, PlayerFault> {
+        let end = Instant::now() + longest;
+        loop {
+            match next(&self.from, deadline.min(end)) {
                 Ok(line) => {
                     if let Some(found) = read(&line) {
-                        return Ok(found);
+                        return Ok(Some(found));
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if self.stop.is_raised() => {
                     return Err(PlayerFault::Silent("stopped".to_owned()));
                 }
-                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(PlayerFault::Silent(format!("no `{what}` within {} s", patience.as_secs_f64())));
                 }

@@ -14,18 +14,14 @@ use std::thread;
 
 use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::{Agent, AgentSpec, Budget, Leaves, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
 use turnstone_base::line_io::Lines;
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::DynGame;
-use turnstone_models::Instructions;
 
 use self::query::{Fault, Query, parse};
 use self::queue::Queue;
 use self::worker::{SEATS, Worker};
-
-/// Capacity of a worker's evaluation cache, in positions.
-const CACHED: usize = 1 << 16;
 
 /// Answers the queries from `input` on `output`. Returns when the input has ended and all queries are answered.
 ///
@@ -39,7 +35,7 @@ pub fn analyse(
     input: impl BufRead,
     output: &Output,
 ) -> Result<()> {
-    let (AgentSpec::Az { tree, .. }, Some(network)) = (&agent.spec, agent.network()) else {
+    let AgentSpec::Az { tree, .. } = &agent.spec else {
         bail!("agent `{}` has no network; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
     };
     if matches!(agent.spec, AgentSpec::Az { tables: Some(_), .. }) {
@@ -49,8 +45,12 @@ pub fn analyse(
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
-    let leaves = Leaves::Network { network, tree, batch: SEATS, instructions: Instructions::best() };
-    let searches = (0..threads).map(|_| game.tree_search(leaves, CACHED)).collect::<Result<Vec<_>, _>>()?;
+    // A query says how many simulations it wants; without any there is nothing to show.
+    let mut agent = agent.clone();
+    if let AgentSpec::Az { tree, .. } = &mut agent.spec {
+        tree.budget = Budget::Simulations(simulations.max(1));
+    }
+    let searches = (0..threads).map(|_| agent.search(game, SEATS)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for (number, search) in searches.into_iter().enumerate() {
             let worker = Worker::new(game, search, &queue, output);

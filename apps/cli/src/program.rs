@@ -87,8 +87,9 @@ impl Program {
     /// fn first(matches: &clap::ArgMatches, host: &Host) -> anyhow::Result<ExitCode> {
     ///     let game = turnstone_games::built_in().make("mu_torere", &Params::new())?;
     ///     let spec = matches.get_one::<AgentSpec>("agent").expect("it is required");
-    ///     let mut player = host.agent(spec, &*game)?.player(&*game)?;
-    ///     let action = player.choose(&game.start(), &mut stream(0, Purpose::Play, [0, 0]))?;
+    ///     let mut search = host.agent(spec, &*game)?.search(&*game, 1)?;
+    ///     search.new_game(0, &game.start(), stream(0, Purpose::Play, [0, 0]));
+    ///     let action = search.choose(0, &game.start())?;
     ///     println!("{}", game.action_text(action));
     ///     Ok(ExitCode::SUCCESS)
     /// }

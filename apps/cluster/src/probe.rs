@@ -3,8 +3,9 @@
 //! of eight bits do not.
 
 use serde::{Deserialize, Serialize};
+use turnstone_agents::search::Fault;
 use turnstone_agents::shape;
-use turnstone_models::{NetworkConfig, NetworkError, Precision, Weights};
+use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{FinishedGame, GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
 use crate::wire::{hex, sha256};
@@ -37,7 +38,7 @@ impl Probe {
         network: &NetworkConfig,
         search: &SearchConfig,
         precision: Precision,
-    ) -> Result<Self, NetworkError> {
+    ) -> Result<Self, Fault> {
         let network = network.with_blocks(network.blocks().min(MOST_BLOCKS));
         let sum = play(game, &network, search, precision)?;
         Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
@@ -76,8 +77,8 @@ fn play(
     network: &NetworkConfig,
     search: &SearchConfig,
     precision: Precision,
-) -> Result<[u8; 32], NetworkError> {
-    let layout = network.layout(&shape(game.spec()))?;
+) -> Result<[u8; 32], Fault> {
+    let layout = network.layout(&shape(game.spec())).map_err(Fault::new)?;
     let weights = Weights::random(&layout, 20);
     let self_play = SelfPlayConfig {
         games_per_iteration: 2,
@@ -91,8 +92,8 @@ fn play(
     let task = Task::new(settings, network, &weights);
     let (mut numbers, progress) = (0..2, Progress::default());
     let mut games = Vec::new();
-    for session in &mut game.task_sessions(&task, 1)? {
-        while session.step(2, &mut || numbers.next(), &progress) {}
+    for session in &mut game.task_sessions(&task, 1).map_err(Fault::new)? {
+        while session.step(2, &mut || numbers.next(), &progress)? {}
         games.extend(session.take_finished());
     }
     games.sort_by_key(|game| game.number);

@@ -5,25 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_agents::{
-    Agent as Loaded, AgentSpec, Budget, Leaves, LoadedNetwork, Player, PlayerFault, SearchInfo, SearchRequest,
-    TreeSearch, TreeSpec,
-};
-use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::Action;
-use turnstone_models::{DeviceError, Instructions};
+use turnstone_agents::{Agent as Loaded, AgentSpec, Search, SearchRequest};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_search::classic::Stop;
 
 use crate::analysis::Analysis;
 use crate::errors::{agent_error, value_error};
 use crate::game::{Call, Game};
 use crate::state::State;
-
-/// Positions that a network's search evaluates in one batch.
-const BATCH: usize = 256;
-
-/// Capacity of the cache of evaluations, in positions.
-const CACHED: usize = 1 << 16;
 
 /// An agent from its one-line spec: `Agent("mancala", "az:pretrained,sims=200")`.
 ///
@@ -56,35 +45,21 @@ pub(crate) struct Agent {
 }
 
 struct Inner {
-    /// Absent while it plays, and after an exception.
-    player: Option<Box<dyn Player>>,
+    /// Absent while it thinks, and after an exception.
+    search: Option<Box<dyn Search>>,
     /// Number of choices so far: each has a random stream of its own.
     choices: u64,
-    /// Searches a position, where the agent is a search with a network and a fixed number of simulations.
-    analyser: Option<Box<dyn TreeSearch>>,
 }
 
 impl Agent {
     /// An agent that has made this many choices.
     fn of_loaded(py: Python<'_>, game: Game, loaded: Loaded, seed: u64, choices: u64) -> PyResult<Self> {
-        let player = Some(Self::player(py, &game, &loaded)?);
-        Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { player, choices, analyser: None }) })
+        let search = Some(Self::made(py, &game, &loaded)?);
+        Ok(Self { game, loaded, seed, inner: Mutex::new(Inner { search, choices }) })
     }
 
-    fn player(py: Python<'_>, game: &Game, loaded: &Loaded) -> PyResult<Box<dyn Player>> {
-        py.detach(|| game.guarded(|| loaded.player(&*game.rules)))?.map_err(agent_error)
-    }
-
-    /// Tree and simulations of an agent with a network whose search can be shown.
-    fn tree(&self) -> Option<(TreeSpec, u32)> {
-        match self.loaded.spec {
-            // The moves of one with a temperature are drawn, which the search does not show.
-            AgentSpec::Az { tree, .. } if tree.temperature() == 0.0 => match tree.budget {
-                Budget::Simulations(simulations) if simulations > 0 => Some((tree, simulations)),
-                _ => None,
-            },
-            _ => None,
-        }
+    fn made(py: Python<'_>, game: &Game, loaded: &Loaded) -> PyResult<Box<dyn Search>> {
+        py.detach(|| game.guarded(|| loaded.search(&*game.rules, 1)))?.map_err(agent_error)
     }
 
     fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Inner>> {
@@ -100,70 +75,35 @@ impl Agent {
         Ok(())
     }
 
-    /// Lets the player choose, and returns the last that it reported.
-    fn choose(&self, py: Python<'_>, inner: &mut Inner, state: &State) -> PyResult<(Action, Option<SearchInfo>)> {
-        let (game, state) = (self.game.clone(), state.state.clone());
-        let mut rng: Stream = stream(self.seed, Purpose::Play, [inner.choices, 0]);
+    /// Lets the agent choose, and returns what it has found.
+    fn choose(&self, py: Python<'_>, inner: &mut Inner, state: &State) -> PyResult<Analysis> {
+        let (game, position) = (self.game.clone(), state.state.clone());
+        let rng = stream(self.seed, Purpose::Play, [inner.choices, 0]);
         inner.choices += 1;
-        let mut player = match inner.player.take() {
-            Some(player) => player,
-            None => Self::player(py, &self.game, &self.loaded)?,
+        let mut search = match inner.search.take() {
+            Some(search) => search,
+            None => Self::made(py, &self.game, &self.loaded)?,
         };
-        let fault = |fault: PlayerFault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec));
-        if self.loaded.spec == AgentSpec::Random {
-            let action = game.guarded(|| player.choose(&state, &mut rng))?;
-            inner.player = Some(player);
-            return action.map(|action| (action, None)).map_err(fault);
-        }
         let stop = Stop::default();
-        let flag = stop.clone();
+        // A search with reports is one that the flag can stop.
+        let request = SearchRequest::stopped_by(&stop).with_reports();
         let work = move || {
-            player.new_game(&state, &mut rng);
-            let mut last = None;
-            let mut report = |info: &SearchInfo| last = Some(info.clone());
-            // A request with a report is one that the flag can stop.
-            let mut request =
-                SearchRequest { control: stop.into(), report: Some(&mut report), ..SearchRequest::default() };
-            let chosen = player.search(&state, &mut request, &mut rng);
-            (player, chosen.map(|action| (action, last)))
+            search.new_game(0, &position, rng);
+            let chosen = search.choose_within(0, &position, request, &mut |_| ());
+            (search, chosen)
         };
-        let (player, chosen) = self.game.interruptible(py, move || flag.raise(), work)?;
-        inner.player = Some(player);
-        chosen.map_err(fault)
-    }
-
-    /// Searches a position with the agent's tree.
-    fn search(
-        &self,
-        py: Python<'_>,
-        inner: &mut Inner,
-        state: State,
-        (tree, simulations): (TreeSpec, u32),
-        network: &LoadedNetwork,
-    ) -> PyResult<Analysis> {
-        let mut analyser = match inner.analyser.take() {
-            Some(analyser) => analyser,
-            None => {
-                let instructions = Instructions::best();
-                let leaves = Leaves::Network { network, tree: &tree, batch: BATCH, instructions };
-                self.game.rules.tree_search(leaves, CACHED).map_err(value_error)?
-            }
+        let (search, chosen) = if self.loaded.spec == AgentSpec::Random {
+            game.guarded(work)? // it does not take long
+        } else {
+            game.interruptible(py, move || stop.raise(), work)?
         };
-        let (stop, root) = (Stop::default(), state.state.clone());
-        let flag = stop.clone();
-        let work = move || {
-            analyser.analyse(0, &root, simulations, stop);
-            while analyser.searching() > 0 {
-                analyser.advance(&mut Vec::new()).inspect_err(|_| analyser.clear())?;
-            }
-            let found = analyser.analysis(0);
-            Ok::<_, DeviceError>((analyser, found))
-        };
-        let found = self.game.interruptible(py, move || flag.raise(), work)?;
-        let (analyser, found) =
-            found.map_err(|fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec)))?;
-        inner.analyser = Some(analyser);
-        Ok(Analysis::of_tree(state, &found))
+        let fault = |fault| PyRuntimeError::new_err(format!("{}: {fault}", self.loaded.spec));
+        let found = chosen.map(|action| match search.analysis(0) {
+            Some(analysis) => Analysis::of_tree(state.clone(), &analysis),
+            None => Analysis::of_agent(state.clone(), action, search.report(0)),
+        });
+        inner.search = Some(search);
+        found.map_err(fault)
     }
 }
 
@@ -209,7 +149,7 @@ impl Agent {
         let state = state.clone();
         self.check(&state)?;
         let mut inner = self.lock()?;
-        Ok(self.choose(py, &mut inner, &state)?.0.0)
+        Ok(self.choose(py, &mut inner, &state)?.action.0)
     }
 
     /// What the agent finds in a position. Ctrl-C interrupts it.
@@ -217,11 +157,7 @@ impl Agent {
         let state = state.clone();
         self.check(&state)?;
         let mut inner = self.lock()?;
-        if let (Some(tree), Some(network)) = (self.tree(), self.loaded.network()) {
-            return self.search(py, &mut inner, state, tree, network);
-        }
-        let (action, info) = self.choose(py, &mut inner, &state)?;
-        Ok(Analysis::of_agent(state, action, info))
+        self.choose(py, &mut inner, &state)
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {

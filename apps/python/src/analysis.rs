@@ -13,7 +13,7 @@ pub(crate) struct Analysis {
     /// The position that was searched.
     #[pyo3(get)]
     state: State,
-    action: Action,
+    pub(crate) action: Action,
     policy: Vec<f32>,
     priors: Option<Vec<f32>>,
     visits: Option<Vec<i64>>,
@@ -70,22 +70,21 @@ impl Analysis {
     }
 
     /// The result of any other agent: the action that it plays, and what it reports.
-    pub(crate) fn of_agent(state: State, action: Action, info: Option<SearchInfo>) -> Self {
+    pub(crate) fn of_agent(state: State, action: Action, info: SearchInfo) -> Self {
         let mut policy = vec![0.0; state.game.rules.spec().actions];
         policy[action.index()] = 1.0;
-        let score = info.as_ref().and_then(|info| info.score);
         Self {
             action,
             policy,
             priors: None,
             visits: None,
             action_values: None,
-            value: score.map(|score| score.win_draw_loss[0] - score.win_draw_loss[2]),
-            win_draw_loss: score.map(|score| score.win_draw_loss.into()),
+            value: info.score.map(|score| score.win_draw_loss[0] - score.win_draw_loss[2]),
+            win_draw_loss: info.score.map(|score| score.win_draw_loss.into()),
             proven: None,
-            nodes: info.as_ref().map_or(0, |info| info.nodes),
-            depth: info.as_ref().map_or(0, |info| info.depth),
-            line: info.map(|info| info.line).filter(|line| !line.is_empty()).unwrap_or_else(|| vec![action]),
+            nodes: info.nodes,
+            depth: info.depth,
+            line: if info.line.is_empty() { vec![action] } else { info.line },
             state,
         }
     }

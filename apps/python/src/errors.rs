@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use turnstone_agents::AgentError;
 use turnstone_env::{Error, nearest};
-use turnstone_search::TensorFault;
+use turnstone_search::Fault;
 
 create_exception!(
     turnstone,
@@ -98,9 +98,9 @@ where
 }
 
 /// The exception that an evaluator raised, or a fault of its results.
-pub(crate) fn evaluator_error(fault: TensorFault) -> PyErr {
-    match fault.downcast::<PyErr>() {
-        Ok(error) => *error,
-        Err(fault) => PyValueError::new_err(format!("evaluate: {fault}")),
+pub(crate) fn evaluator_error(py: Python<'_>, fault: &Fault) -> PyErr {
+    match fault.downcast_ref::<PyErr>() {
+        Some(error) => error.clone_ref(py),
+        None => PyValueError::new_err(format!("evaluate: {fault}")),
     }
 }

@@ -1,13 +1,14 @@
 //! A Python function as an evaluator of leaves.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyString, PyTuple};
-use turnstone_search::{ReadTensors, TensorEvaluator, TensorFault};
+use turnstone_search::{Fault, TensorFunction, TensorRows};
 
 use crate::arrays::{expect_shape, floats};
 use crate::errors::value_error;
@@ -79,50 +80,48 @@ impl Leaves {
         result
     }
 
-    /// The evaluator for one thread.
-    pub(crate) fn evaluator<'a>(&'a self, game: &Game) -> PyEvaluator<'a> {
-        PyEvaluator { leaves: self, shape: game.shape(), actions: game.rules.spec().actions }
+    /// The function for the searches of a game; `None` for `"uniform"`.
+    pub(crate) fn tensors(self: &Arc<Self>, game: &Game) -> Option<TensorFunction> {
+        let Self::Function(_) = **self else { return None };
+        let (leaves, shape, actions) = (Arc::clone(self), game.shape(), game.rules.spec().actions);
+        Some(Arc::new(move |rows| leaves.evaluate(rows, shape, actions).map_err(Fault::new).flatten()))
     }
-}
 
-/// [`Leaves`] as a function on tensors.
-pub(crate) struct PyEvaluator<'a> {
-    leaves: &'a Leaves,
-    shape: [usize; 3],
-    actions: usize,
-}
-
-impl TensorEvaluator for PyEvaluator<'_> {
+    /// Calls the function with the tensors of some positions. Returns its exception, or the fault of its results.
     fn evaluate(
-        &mut self,
-        rows: usize,
-        fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-        read: &mut ReadTensors<'_>,
-    ) -> Result<(), TensorFault> {
-        let Leaves::Function(function) = self.leaves else {
-            handle_signals()?;
-            return read(&vec![0.0; rows * self.actions], &vec![0.0; rows]);
-        };
-        let [planes, height, width] = self.shape;
-        let (mut observations, mut masks) =
-            (vec![0.0; rows * planes * height * width], vec![false; rows * self.actions]);
-        fill(&mut observations, &mut masks);
+        &self,
+        positions: &mut dyn TensorRows,
+        [planes, height, width]: [usize; 3],
+        actions: usize,
+    ) -> PyResult<Result<(), Fault>> {
+        let Self::Function(function) = self else { return Ok(Ok(())) };
+        let rows = positions.rows();
+        let (mut observations, mut masks) = (vec![0.0; rows * planes * height * width], vec![false; rows * actions]);
+        positions.fill(&mut observations, &mut masks);
         Python::attach(|py| {
             py.check_signals()?;
             // The arrays take over the memory; the function may keep them.
             let observations = PyArray1::from_vec(py, observations).reshape([rows, planes, height, width])?;
-            let masks = PyArray1::from_vec(py, masks).reshape([rows, self.actions])?;
-            let result = self.leaves.call(function.bind(py), (observations, masks))?;
+            let masks = PyArray1::from_vec(py, masks).reshape([rows, actions])?;
+            let result = self.call(function.bind(py), (observations, masks))?;
             let (logits, values) = pair(&result)?;
             let logits = floats(&logits, "the policy_logits of evaluate")?;
-            expect_shape(logits.as_untyped(), &[rows, self.actions], "the policy_logits of evaluate")?;
+            expect_shape(logits.as_untyped(), &[rows, actions], "the policy_logits of evaluate")?;
             let values = floats(&values, "the values of evaluate")?;
             // A network's last layer of width 1 leaves an axis of length 1.
             if numpy::PyUntypedArrayMethods::shape(values.as_untyped()) != [rows, 1] {
                 expect_shape(values.as_untyped(), &[rows], "the values of evaluate")?;
             }
-            read(logits.as_slice().map_err(PyErr::from)?, values.as_slice().map_err(PyErr::from)?)
+            Ok(positions.answer(logits.as_slice()?, values.as_slice()?))
         })
+    }
+
+    /// Looks for signals where no function of Python does.
+    pub(crate) fn handle_signals(&self) -> Result<(), Fault> {
+        match self {
+            Self::Function(_) => Ok(()),
+            Self::Uniform => handle_signals().map_err(Fault::new),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The class `Search`: tree search of positions with a network of the caller.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
-use turnstone_agents::{Leaves as Source, SearchSettings, TreeSearch};
-use turnstone_search::classic::Stop;
+use turnstone_agents::{Search as Searches, SearchRequest, SearchSettings};
+use turnstone_base::streams::{Purpose, stream};
+use turnstone_search::classic::Limits;
 
 use crate::analysis::Analysis;
 use crate::errors::{evaluator_error, value_error, within};
@@ -46,18 +47,18 @@ pub(crate) struct Search {
     /// The game.
     #[pyo3(get)]
     game: Game,
-    leaves: Leaves,
+    leaves: Arc<Leaves>,
     /// Simulations per position.
     #[pyo3(get)]
     simulations: u32,
     cached_positions: usize,
     settings: SearchSettings,
-    search: Mutex<Box<dyn TreeSearch>>,
+    search: Mutex<Box<dyn Searches>>,
 }
 
 /// A search that begins afresh.
-fn made(game: &Game, settings: SearchSettings, cached: usize) -> PyResult<Box<dyn TreeSearch>> {
-    game.rules.tree_search(Source::Caller(settings), cached).map_err(value_error)
+fn made(game: &Game, leaves: &Arc<Leaves>, settings: SearchSettings, cached: usize) -> Box<dyn Searches> {
+    game.rules.tree_search(settings, 1, leaves.tensors(game), cached)
 }
 
 fn simulations(given: i64) -> PyResult<u32> {
@@ -82,8 +83,8 @@ impl Search {
         let game = Game::of(game)?;
         let settings = settings::search(settings)?;
         within("cached_positions", cached_positions, 0, 1 << 26)?;
-        let search = Mutex::new(made(&game, settings, cached_positions)?);
-        let (leaves, simulations) = (Leaves::new(evaluate)?, self::simulations(simulations)?);
+        let (leaves, simulations) = (Arc::new(Leaves::new(evaluate)?), self::simulations(simulations)?);
+        let search = Mutex::new(made(&game, &leaves, settings, cached_positions));
         Ok(Self { game, leaves, simulations, cached_positions, settings, search })
     }
 
@@ -140,7 +141,7 @@ impl Search {
 }
 
 impl Search {
-    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn TreeSearch>>> {
+    fn lock(&self) -> PyResult<std::sync::MutexGuard<'_, Box<dyn Searches>>> {
         self.search.try_lock().map_err(|_| self.leaves.in_use("Search"))
     }
 
@@ -156,24 +157,25 @@ impl Search {
         let search = &mut *search;
         let found = py.detach(|| {
             self.game.guarded(|| {
-                let mut evaluator = self.leaves.evaluator(&self.game);
                 for (seat, state) in states.iter().enumerate() {
-                    search.analyse(seat, &state.state, simulations, Stop::default());
+                    search.new_game(seat, &state.state, stream(0, Purpose::Play, [0, 0]));
+                    let limits = Some(Limits::nodes(u64::from(simulations)));
+                    search.begin(seat, &state.state, SearchRequest { limits, ..SearchRequest::default() });
                 }
-                while search.searching() > 0 {
-                    if let Err(fault) = search.advance_with(&mut evaluator, &mut Vec::new()) {
-                        search.clear();
-                        return Err(fault);
-                    }
+                let mut left = states.len();
+                while left > 0 {
+                    let advanced = search.advance(&mut |_, _| ());
+                    let chosen = advanced.and_then(|chosen| self.leaves.handle_signals().map(|()| chosen));
+                    left -= chosen.inspect_err(|_| search.clear())?.len();
                 }
-                Ok((0..states.len()).map(|seat| search.analysis(seat)).collect::<Vec<_>>())
+                Ok((0..states.len()).map(|seat| search.analysis(seat).expect("a tree")).collect::<Vec<_>>())
             })
         });
         if found.is_err() {
             // The rules have ended the search in the middle.
-            *search = made(&self.game, self.settings, self.cached_positions)?;
+            *search = made(&self.game, &self.leaves, self.settings, self.cached_positions);
         }
-        let found = found?.map_err(evaluator_error)?;
+        let found = found?.map_err(|fault| evaluator_error(py, &fault))?;
         let results = states.into_iter().zip(found);
         Ok(results.map(|(state, found)| Analysis::of_tree(state, &found)).collect())
     }

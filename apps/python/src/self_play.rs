@@ -1,8 +1,10 @@
 //! The class `SelfPlay`: endless self-play with a network of the caller.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::iter::StepBy;
+use std::ops::RangeFrom;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use numpy::{PyArray1, PyArrayMethods};
@@ -11,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use turnstone_env::Spec;
-use turnstone_search::TensorFault;
+use turnstone_search::Fault;
 use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
 
 use crate::errors::{evaluator_error, is_rules_error, value_error, within};
@@ -19,7 +21,6 @@ use crate::evaluate::Leaves;
 use crate::game::Game;
 use crate::settings;
 use crate::state::Outcome;
-use crate::waiting::handle_signals;
 
 /// Endless self-play with a network of the caller: an iterator over the `Examples` of finished games.
 ///
@@ -56,17 +57,23 @@ pub(crate) struct SelfPlay {
     /// The game.
     #[pyo3(get)]
     game: Game,
-    leaves: Leaves,
+    leaves: Arc<Leaves>,
     settings: GameSettings,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
-    sessions: Vec<Box<dyn Session>>,
+    sessions: Vec<Numbered>,
     /// Games that have been finished and not been taken yet.
     finished: VecDeque<FinishedGame>,
     /// Whether an exception of rules in Python has ended the games in progress.
     is_broken: bool,
+}
+
+/// A session, and the numbers of its games: every n-th of n sessions, so that a game does not depend on their scheduling.
+struct Numbered {
+    session: Box<dyn Session>,
+    numbers: StepBy<RangeFrom<usize>>,
 }
 
 /// How far the sessions of several threads are.
@@ -95,7 +102,7 @@ impl SelfPlay {
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let game = Game::of(game)?;
-        let leaves = Leaves::new(evaluate)?;
+        let leaves = Arc::new(Leaves::new(evaluate)?);
         // Cached evaluations would be those of a network that has been trained since.
         let defaults = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
         let (search, self_play) = settings::self_play(SearchConfig::default(), defaults, settings)?;
@@ -110,7 +117,10 @@ impl SelfPlay {
             Err(error) if !is_rules_error(evaluate.py(), &error) => return Err(error),
             _ => {} // `play` raises an exception of the rules
         }
-        let sessions = game.guarded(|| game.rules.sessions(&settings))?;
+        let function = leaves.tensors(&game);
+        let sessions = game.guarded(|| game.rules.sessions(&settings, function.as_ref()))?;
+        let numbered = |(first, session)| Numbered { session, numbers: (first..).step_by(threads) };
+        let sessions = sessions.into_iter().enumerate().map(numbered).collect();
         let inner = Inner { sessions, finished: VecDeque::new(), is_broken: false };
         Ok(Self { game, leaves, settings, inner: Mutex::new(inner) })
     }
@@ -131,7 +141,7 @@ impl SelfPlay {
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let inner = self.lock()?;
         let mut stats = turnstone_selfplay::SelfPlayStats::default();
-        inner.sessions.iter().for_each(|session| stats.add(&session.stats()));
+        inner.sessions.iter().for_each(|session| stats.add(&session.session.stats()));
         let all = PyDict::new(py);
         all.set_item("positions", stats.positions)?;
         all.set_item("simulations", stats.simulations)?;
@@ -162,7 +172,7 @@ impl SelfPlay {
 
     /// Removes all cached evaluations, which is needed when the network has changed.
     fn clear_cache(&self) -> PyResult<()> {
-        self.lock()?.sessions.iter_mut().for_each(|session| session.forget());
+        self.lock()?.sessions.iter_mut().for_each(|session| session.session.forget());
         Ok(())
     }
 
@@ -203,13 +213,13 @@ impl SelfPlay {
             let missing = count - inner.finished.len();
             let advanced = py.detach(|| self.game.guarded(|| self.advance(inner, missing)));
             inner.is_broken = advanced.is_err();
-            advanced?.map_err(evaluator_error)?;
+            advanced?.map_err(|fault| evaluator_error(py, &fault))?;
         }
         Ok(inner.finished.drain(..count).collect())
     }
 
     /// Steps all sessions until at least one game has finished, or `missing` games where there are several threads.
-    fn advance(&self, inner: &mut Inner, missing: usize) -> Result<(), TensorFault> {
+    fn advance(&self, inner: &mut Inner, missing: usize) -> Result<(), Fault> {
         let Inner { sessions, finished, .. } = inner;
         if self.game.python().is_some() {
             return self.advance_in_turn(sessions, finished, missing);
@@ -245,18 +255,17 @@ impl SelfPlay {
     /// for them.
     fn advance_in_turn(
         &self,
-        sessions: &mut [Box<dyn Session>],
+        sessions: &mut [Numbered],
         finished: &mut VecDeque<FinishedGame>,
         missing: usize,
-    ) -> Result<(), TensorFault> {
+    ) -> Result<(), Fault> {
         let wanted = if sessions.len() == 1 { 1 } else { missing };
-        let mut evaluator = self.leaves.evaluator(&self.game);
         let mut games = Vec::new();
         let mut outcome = Ok(());
         while outcome.is_ok() && games.len() < wanted {
             for session in &mut *sessions {
-                outcome = outcome.and_then(|()| self.step(&mut **session, &mut evaluator));
-                games.extend(session.take_finished());
+                outcome = outcome.and_then(|()| self.step(session));
+                games.extend(session.session.take_finished());
             }
         }
         if sessions.len() > 1 {
@@ -267,19 +276,14 @@ impl SelfPlay {
     }
 
     /// Steps a session until all have finished enough games, and returns those of this one.
-    fn step_while(
-        &self,
-        progress: &Progress,
-        session: &mut Box<dyn Session>,
-    ) -> (Vec<FinishedGame>, Result<(), TensorFault>) {
-        let mut evaluator = self.leaves.evaluator(&self.game);
+    fn step_while(&self, progress: &Progress, session: &mut Numbered) -> (Vec<FinishedGame>, Result<(), Fault>) {
         let mut games = Vec::new();
         while !progress.stop.load(Ordering::Relaxed) {
-            if let Err(fault) = self.step(&mut **session, &mut evaluator) {
+            if let Err(fault) = self.step(session) {
                 progress.stop.store(true, Ordering::Relaxed);
                 return (games, Err(fault));
             }
-            let new = session.take_finished();
+            let new = session.session.take_finished();
             if progress.finished.fetch_add(new.len(), Ordering::Relaxed) + new.len() >= progress.wanted {
                 progress.stop.store(true, Ordering::Relaxed);
             }
@@ -288,18 +292,9 @@ impl SelfPlay {
         (games, Ok(()))
     }
 
-    fn step(
-        &self,
-        session: &mut dyn Session,
-        evaluator: &mut crate::evaluate::PyEvaluator<'_>,
-    ) -> Result<(), TensorFault> {
-        match self.leaves {
-            Leaves::Function(_) => session.step_with(evaluator),
-            Leaves::Uniform => {
-                session.step(0, &mut || None, &turnstone_selfplay::Progress::default());
-                Ok(handle_signals()?)
-            }
-        }
+    fn step(&self, Numbered { session, numbers }: &mut Numbered) -> Result<(), Fault> {
+        session.step(self.settings.self_play.concurrent_games, &mut || numbers.next(), &Default::default())?;
+        self.leaves.handle_signals()
     }
 
     /// Training examples of games as arrays.

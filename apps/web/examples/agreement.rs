@@ -38,7 +38,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
             let (begin, mut simulations) = (Instant::now(), 0);
             while begin.elapsed().as_secs_f64() < 2.0 {
                 searcher.begin(&start, 400)?;
-                while !searcher.advance(1000.0) {}
+                while !searcher.advance(1000.0).expect("no fault") {}
                 let report: serde_json::Value = serde_json::from_str(&searcher.report()?)?;
                 simulations += report["visits"].as_u64().unwrap_or_default();
             }

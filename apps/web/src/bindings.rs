@@ -93,8 +93,8 @@ impl Searcher {
     }
 
     /// See [`searcher::Searcher::advance`].
-    pub fn advance(&mut self, milliseconds: f64) -> bool {
-        self.0.advance(milliseconds)
+    pub fn advance(&mut self, milliseconds: f64) -> Result<bool, JsValue> {
+        Ok(self.0.advance(milliseconds)?)
     }
 
     /// See [`searcher::Searcher::report`].

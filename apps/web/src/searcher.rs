@@ -3,35 +3,34 @@
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
-use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_base::streams::{Purpose, stream};
 
 use turnstone_agents::{
-    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Player, SearchInfo, SearchRequest, TreeSearch,
-    checkpoint_params, most_likely,
+    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Search, SearchInfo, SearchRequest, checkpoint_params,
+    most_likely,
 };
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_models::Instructions;
-use turnstone_search::classic::{Control, Limits, Stop};
+use turnstone_search::classic::{Control, Limits};
 use turnstone_search::{Evaluation, RootAction};
 
 use crate::clock::clock;
 use crate::error::Fault;
 use crate::table::{Table, json};
 
-/// The seat of the tree search.
+/// The seat of the search.
 const SEAT: usize = 0;
-
-const NO_GPU: &str = "the network runs on the processor";
 
 /// An agent of a game.
 pub struct Searcher {
     table: Table,
     spec: AgentSpec,
-    explorer: Option<Box<dyn TreeSearch>>,
-    player: Option<Box<dyn Player>>,
-    /// The position that is being searched.
+    search: Box<dyn Search>,
+    /// The position at the root of the tree.
     root: Option<AnyState>,
-    rng: Stream,
+    /// Whether the tree is being searched.
+    is_searching: bool,
+    seed: u64,
 }
 
 /// The result of a tree search, complete or so far. Values are expected results for player 1, -1 to 1.
@@ -103,7 +102,7 @@ impl Searcher {
     ) -> Result<Self, Fault> {
         let spec: AgentSpec = spec.parse()?;
         let game = table.game();
-        let agent = match (&spec, network) {
+        let mut agent = match (&spec, network) {
             (AgentSpec::Az { checkpoint, .. }, Some(bytes)) => {
                 let network = LoadedNetwork::from_bytes(bytes, checkpoint)?.checked(checkpoint, game)?;
                 Agent::with_network(spec.clone(), Some(network))
@@ -111,10 +110,16 @@ impl Searcher {
             (AgentSpec::Az { .. }, None) => return Err(Fault(format!("{spec} needs the file of its checkpoint"))),
             _ => Agent::load(&spec, game)?,
         };
-        let explorer = agent.explorer(game, seed, instructions)?;
-        let player = if explorer.is_none() { Some(agent.player(game)?) } else { None };
-        let rng = stream(seed, Purpose::Play, [0, 0]);
-        Ok(Self { table, spec, explorer, player, root: None, rng })
+        if let AgentSpec::Az { tree, .. } = &mut agent.spec
+            && tree.temperature() == 0.0
+            && tree.budget == Budget::Simulations(0)
+        {
+            // It moves without search, and its tree can be looked at all the same.
+            tree.budget = Budget::Simulations(1);
+        }
+        let mut search = game.search(&agent, 1, instructions)?;
+        search.new_game(SEAT, &game.start(), stream(seed, Purpose::Play, [0, 0]));
+        Ok(Self { table, spec, search, root: None, is_searching: false, seed })
     }
 
     /// Game and parameters of a checkpoint, as a JSON object: `{"game": ..., "params": {...}}`.
@@ -134,10 +139,14 @@ impl Searcher {
             .is_ok_and(|network| network.info.game == table.game().name() && network.info.params == params)
     }
 
-    /// Whether the agent searches a tree, in slices.
+    /// Whether the agent searches a tree, in slices. The moves at a temperature are drawn, which a tree does not show.
     #[must_use]
     pub fn is_tree(&self) -> bool {
-        self.explorer.is_some()
+        match &self.spec {
+            AgentSpec::Mcts { .. } => true,
+            AgentSpec::Az { tree, .. } => tree.temperature() == 0.0,
+            _ => false,
+        }
     }
 
     /// Simulations per move of the agent's spec, if it has a number.
@@ -155,18 +164,39 @@ impl Searcher {
     /// The agent searches no tree, the text describes no position, or the game is over.
     pub fn begin(&mut self, position: &str, simulations: u32) -> Result<(), Fault> {
         let state = self.running(position)?;
-        let explorer = self.explorer.as_mut().ok_or_else(|| Fault(format!("{} searches no tree", self.spec)))?;
-        explorer.analyse(SEAT, &state, simulations, Stop::default());
-        self.root = Some(state);
+        if !self.is_tree() {
+            return Err(Fault(format!("{} searches no tree", self.spec)));
+        }
+        self.begin_tree(state, Limits::nodes(u64::from(simulations.max(1))));
         Ok(())
     }
 
+    /// Begins the search of a position in an empty tree.
+    fn begin_tree(&mut self, state: AnyState, limits: Limits) {
+        if self.is_searching {
+            self.search.clear();
+        }
+        self.search.new_game(SEAT, &state, stream(self.seed, Purpose::Play, [0, 0]));
+        let control = Control { clock: clock(), ..Control::default() };
+        self.search.begin(SEAT, &state, SearchRequest { limits: Some(limits), control, ..SearchRequest::default() });
+        (self.root, self.is_searching) = (Some(state), true);
+    }
+
     /// Continues the search for some milliseconds. Returns whether it is over.
-    pub fn advance(&mut self, milliseconds: f64) -> bool {
-        let (Some(explorer), true) = (&mut self.explorer, self.root.is_some()) else { return true };
+    ///
+    /// # Errors
+    /// The search has failed.
+    pub fn advance(&mut self, milliseconds: f64) -> Result<bool, Fault> {
         let clock = clock();
         let end = clock.now() + Duration::from_secs_f64(milliseconds.clamp(0.0, 1e6) / 1000.0);
-        search_while(&mut **explorer, &mut || clock.now() < end)
+        while self.is_searching {
+            let chosen = self.search.advance(&mut |_, _| ()).map_err(|fault| Fault(fault.to_string()))?;
+            self.is_searching = chosen.is_empty();
+            if clock.now() >= end {
+                break;
+            }
+        }
+        Ok(!self.is_searching)
     }
 
     /// The result of the tree search so far, as a JSON object.
@@ -174,8 +204,9 @@ impl Searcher {
     /// # Errors
     /// No search was begun.
     pub fn report(&self) -> Result<String, Fault> {
-        let (explorer, root) = self.searched()?;
-        Ok(json(&self.of_analysis(&explorer.analysis(SEAT), root)))
+        let root = self.searched()?;
+        let analysis = self.search.analysis(SEAT).ok_or_else(|| Fault("no search was begun".to_owned()))?;
+        Ok(json(&self.of_analysis(&analysis, root)))
     }
 
     /// The actions after a line of actions from the root of the tree, separated by spaces, as a JSON array; `null` where
@@ -184,7 +215,7 @@ impl Searcher {
     /// # Errors
     /// No search was begun, or the line contains no action.
     pub fn below(&self, line: &str) -> Result<String, Fault> {
-        let (explorer, root) = self.searched()?;
+        let root = self.searched()?;
         let game = self.table.game();
         let (mut state, mut actions) = (root.clone(), Vec::new());
         for text in line.split_whitespace() {
@@ -194,7 +225,7 @@ impl Searcher {
             let _ = game.try_play(&mut state, action);
         }
         let line = actions;
-        let mut actions = explorer.actions_after(SEAT, &line);
+        let mut actions = self.search.actions_after(SEAT, &line);
         if let Some(actions) = &mut actions {
             actions.sort_by_key(|root| std::cmp::Reverse((root.visits, root.prior.to_bits())));
         }
@@ -210,9 +241,10 @@ impl Searcher {
     pub fn predict(&mut self, position: &str) -> Result<String, Fault> {
         let state = self.running(position)?;
         let AgentSpec::Az { .. } = self.spec else { return Err(Fault(format!("{} has no network", self.spec))) };
-        let searches_none = || Fault(format!("{} searches no tree that can be looked into", self.spec));
-        let explorer = self.explorer.as_mut().ok_or_else(searches_none)?;
-        let (priors, Evaluation { value, draw }) = explorer.predict(&state).expect(NO_GPU);
+        if !self.is_tree() {
+            return Err(Fault(format!("{} searches no tree that can be looked into", self.spec)));
+        }
+        let (priors, Evaluation { value, draw }) = self.priors(&state)?;
         let game = self.table.game();
         let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
@@ -231,39 +263,44 @@ impl Searcher {
     ) -> Result<String, Fault> {
         let state = self.running(position)?;
         let game = self.table.game();
-        if self.explorer.is_some() {
-            return Ok(self.choose_in_tree(state));
+        if self.is_tree() {
+            return self.choose_in_tree(state);
         }
-        let player = self.player.as_mut().expect("an agent without a tree has a player");
         let control = Control { clock: clock(), ..Control::default() };
         let limits = milliseconds.map(|time| Limits::time(Duration::from_secs_f64(time.clamp(0.0, 1e9) / 1000.0)));
         let mover = game.mover(&state);
         let mut tell = |info: &SearchInfo| report(json(&progress(game, &state, info, mover.sign())));
-        let mut request = SearchRequest { limits, control, report: Some(&mut tell) };
-        let action = player.search(&state, &mut request, &mut self.rng).map_err(|fault| Fault(fault.to_string()))?;
-        Ok(game.action_text_in(&state, action))
+        let request = SearchRequest { limits, control, reports: true, ..SearchRequest::default() };
+        let chosen = self.search.choose_within(SEAT, &state, request, &mut tell);
+        Ok(game.action_text_in(&state, chosen.map_err(|fault| Fault(fault.to_string()))?))
     }
 
     /// The best action by the agent's tree search, with the limits of its spec.
-    fn choose_in_tree(&mut self, state: AnyState) -> String {
-        let explorer = self.explorer.as_mut().expect("the agent searches a tree");
-        let mut search = |simulations, go_on: &mut dyn FnMut() -> bool| {
-            explorer.analyse(SEAT, &state, simulations, Stop::default());
-            search_while(&mut **explorer, go_on);
-            explorer.chosen(SEAT)
-        };
-        let action = match self.spec.budget().expect("the agent searches a tree") {
-            Budget::Simulations(0) => most_likely(&explorer.predict(&state).expect(NO_GPU).0),
-            Budget::Simulations(simulations) => search(simulations, &mut || true),
-            Budget::Time(time) => {
-                let clock = clock();
-                let end = clock.now() + time;
-                search(u32::MAX, &mut || clock.now() < end)
+    fn choose_in_tree(&mut self, state: AnyState) -> Result<String, Fault> {
+        let action = match self.spec.budget() {
+            Some(Budget::Simulations(0)) | None => {
+                let action = most_likely(&self.priors(&state)?.0);
+                self.root = Some(state.clone());
+                action
+            }
+            Some(budget) => {
+                let limits = match budget {
+                    Budget::Simulations(simulations) => Limits::nodes(u64::from(simulations)),
+                    Budget::Time(time) => Limits::time(time),
+                };
+                self.begin_tree(state.clone(), limits);
+                while !self.advance(f64::MAX)? {}
+                let analysis = self.search.analysis(SEAT).ok_or_else(|| Fault("nothing is found".to_owned()))?;
+                analysis.actions[0].root.action
             }
         };
-        let text = self.table.game().action_text_in(&state, action);
-        self.root = Some(state);
-        text
+        Ok(self.table.game().action_text_in(&state, action))
+    }
+
+    /// The network's priors of the legal actions, and its evaluation.
+    fn priors(&mut self, state: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), Fault> {
+        let found = self.search.predict(state).map_err(|fault| Fault(fault.to_string()))?;
+        found.ok_or_else(|| Fault(format!("{} has no network", self.spec)))
     }
 
     /// A position in which the game is not over.
@@ -275,9 +312,8 @@ impl Searcher {
         }
     }
 
-    fn searched(&self) -> Result<(&dyn TreeSearch, &AnyState), Fault> {
-        let searched = self.explorer.as_deref().zip(self.root.as_ref());
-        searched.ok_or_else(|| Fault("no search was begun".to_owned()))
+    fn searched(&self) -> Result<&AnyState, Fault> {
+        self.root.as_ref().ok_or_else(|| Fault("no search was begun".to_owned()))
     }
 
     fn of_analysis(&self, analysis: &Analysis, state: &AnyState) -> Report {
@@ -299,17 +335,6 @@ impl Searcher {
         let RootAction { action, prior, visits, value, proven } = *root;
         let line = game.line_texts(state, line);
         ActionReport { action: game.action_text_in(state, action), visits, prior, value, proven, line }
-    }
-}
-
-/// Searches until `go_on`, which is called after every simulation, returns false. Returns whether the search is over.
-fn search_while(search: &mut dyn TreeSearch, go_on: &mut dyn FnMut() -> bool) -> bool {
-    let mut done = Vec::new();
-    loop {
-        search.advance_while(go_on, &mut done).expect(NO_GPU);
-        if search.searching() == 0 || !go_on() {
-            return search.searching() == 0;
-        }
     }
 }
 
@@ -340,7 +365,7 @@ mod tests {
         let mut sliced = searcher("mu_torere", "mcts:sims=300");
         sliced.begin(position, 300).unwrap();
         let mut slices = 1;
-        while !sliced.advance(0.0) {
+        while !sliced.advance(0.0).unwrap() {
             slices += 1;
         }
         assert!(slices > 300, "{slices} slices for 300 simulations");

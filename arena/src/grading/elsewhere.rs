@@ -5,12 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use turnstone_agents::{Agent, PlayableGame};
+use turnstone_env::AnyState;
 
 use super::report::Grade;
 use super::truth_set::TruthSet;
-use super::{Answer, Question, answer, ask, summarise};
+use super::{Answer, answer, ask, question, summarise};
+use crate::asking::Question;
 use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
-use crate::side_by_side::games_at_once;
 use crate::stopping::stopped_inside_moves;
 
 /// [`grade`](super::grade) by other machines, with the same result.
@@ -71,19 +72,18 @@ pub fn answers_to(
 ) -> anyhow::Result<Option<Vec<(usize, RemoteAnswer)>>> {
     let mut answers = Vec::with_capacity(positions.len());
     let mut waiting = positions.iter();
-    let mut next = || -> anyhow::Result<Option<Question>> {
+    let mut next = || -> anyhow::Result<Option<Question<usize>>> {
         let Some(&(number, text)) = waiting.next() else { return Ok(None) };
-        let question = Question::new(game, number, text, seed)?;
+        let question = question(game, number, text, seed)?;
         anyhow::ensure!(game.outcome(&question.state).is_none(), "position `{text}`: the game is over");
         Ok(Some(question))
     };
-    let mut put = |question: Question, chosen, prediction| {
-        let action = game.action_text_in(&question.state, chosen);
-        answers.push((question.number, RemoteAnswer { action, prediction }));
+    let mut put = |number: usize, state: &AnyState, chosen, prediction| {
+        let action = game.action_text_in(state, chosen);
+        answers.push((number, RemoteAnswer { action, prediction }));
         Ok(())
     };
-    let at_once = games_at_once(&[agent], false, positions.len());
-    stopped_inside_moves(stop, |stop| ask(game, agent, at_once, &mut next, &mut put, stop))?;
+    stopped_inside_moves(stop, |stop| ask(game, agent, positions.len(), &mut next, &mut put, stop))?;
     answers.sort_unstable_by_key(|(number, _)| *number);
     Ok((answers.len() == positions.len()).then_some(answers))
 }

@@ -18,28 +18,33 @@ impl Scripted {
     }
 }
 
-impl Player for Scripted {
-    fn clock(&mut self, remaining: Duration) {
-        self.clocks.push(remaining);
-    }
-
-    fn search(&mut self, state: &AnyState, _: &mut SearchRequest<'_>, _: &mut Stream) -> Result<Action, PlayerFault> {
+impl Scripted {
+    /// What it chooses, and the time that it takes.
+    fn choose(&mut self, state: &AnyState, request: &SearchRequest) -> (Chosen, Duration) {
+        self.clocks.extend(request.remaining);
         self.moves += 1;
-        if self.moves > 1 {
-            std::thread::sleep(self.then.clone()?);
-        }
-        Ok(Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()).legal_actions(state)[0])
+        let elapsed = match &self.then {
+            _ if self.moves == 1 => Duration::ZERO,
+            Ok(time) => *time,
+            Err(fault) => return (Err(fault.clone()), Duration::ZERO),
+        };
+        (Ok(Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()).legal_actions(state)[0]), elapsed)
     }
 }
 
 /// Plays a game between two players.
-fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, mut players: [&mut dyn Player; 2]) -> GameRecord {
+fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, players: [&mut Scripted; 2]) -> GameRecord {
     let mut game = referee.begin(plan, opening);
     while let Some(side) = referee.turn(&mut game) {
-        let chosen = referee.ask(&mut game, players[side.index()], &Stop::default());
-        if let Some(action) = referee.answer(&mut game, chosen).expect("no GPU") {
-            players.iter_mut().for_each(|player| player.played(action));
-        }
+        let chosen = match referee.replacement(&mut game) {
+            Some(action) => Ok(action),
+            None => {
+                let request = referee.request(&game, &Stop::default());
+                let (chosen, elapsed) = players[side.index()].choose(&game.state, &request);
+                referee.timed(&mut game, elapsed, chosen)
+            }
+        };
+        referee.answer(&mut game, chosen);
     }
     referee.record(game)
 }

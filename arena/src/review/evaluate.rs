@@ -5,20 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
-use turnstone_agents::search::classic::Stop;
-use turnstone_agents::{
-    Agent, AgentSpec, Analysis, AtOnce, Budget, Leaves, PlayableGame, SearchInfo, SearchRequest, TreeSearch, TreeSpec,
-};
+use turnstone_agents::{Agent, Analysis, Chosen, PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, DynGame};
-use turnstone_models::Instructions;
 
+use crate::asking::{MOST_AT_ONCE, Question, ask_all};
 use crate::stopping::stopped_inside_moves;
-
-/// Positions that a thread searches at once, whose leaves are evaluated together.
-const SEATS: usize = 64;
-/// Capacity of a thread's cache of evaluations.
-const CACHED: usize = 1 << 14;
 
 /// What a search has found in a position.
 #[derive(Clone, Debug)]
@@ -48,81 +40,42 @@ pub(super) fn evaluate(
     stop: &AtomicBool,
 ) -> Result<Option<Vec<Found>>> {
     let (first_free, found) = (AtomicUsize::new(0), Mutex::new(vec![None; states.len()]));
-    let next = || {
-        let number = first_free.fetch_add(1, Ordering::Relaxed);
-        states.get(number).filter(|_| !stop.load(Ordering::Relaxed)).map(|state| (number, *state))
-    };
-    let put = |number: usize, result: Found| {
-        found.lock().expect("no thread panics while it holds the list")[number] = Some(result);
-        progress(1);
-    };
-    stopped_inside_moves(stop, |raised| {
-        let work = || match tree_search(game, agent)? {
-            Some(search) => in_seats(search, &next, &put, stop),
-            None => one_by_one(game, agent, &next, &put, raised),
+    let threads = threads.clamp(1, states.len().max(1));
+    stopped_inside_moves(stop, |stop| {
+        let work = || -> Result<()> {
+            let mut search = agent.search(game, MOST_AT_ONCE)?;
+            let mut next = || {
+                let number = first_free.fetch_add(1, Ordering::Relaxed);
+                let question = |state: &&AnyState| Question {
+                    key: number,
+                    state: (*state).clone(),
+                    rng: stream(0, Purpose::Play, [0, 0]),
+                };
+                Ok(states.get(number).map(question))
+            };
+            let mut put = |number: usize, state: &AnyState, chosen: Chosen, search: &mut dyn Search, seat: usize| {
+                let action = chosen.with_context(|| format!("agent `{}`", agent.spec))?;
+                let result = match search.analysis(seat) {
+                    Some(analysis) => of_analysis(&analysis),
+                    None => {
+                        let fault = || format!("agent `{}` gives no evaluation of a position", agent.spec);
+                        of_report(game, state, action, search.report(seat)).with_context(fault)?
+                    }
+                };
+                found.lock().expect("no thread panics while it holds the list")[number] = Some(result);
+                progress(1);
+                Ok(())
+            };
+            // Exact values are told where reports are asked for.
+            let request = SearchRequest::stopped_by(stop).with_reports();
+            ask_all(&mut *search, states.len().div_ceil(threads), &request, &mut next, &mut put)
         };
         thread::scope(|scope| {
-            let threads = threads.clamp(1, states.len().max(1));
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     })?;
     Ok(found.into_inner().expect("all threads have ended well").into_iter().collect())
-}
-
-/// A tree search in seats.
-struct Seats {
-    search: Box<dyn TreeSearch>,
-    number: usize,
-    simulations: u32,
-}
-
-/// The tree search of the agent; `None` if it has none that can be asked by simulations.
-fn tree_search(game: &dyn PlayableGame, agent: &Agent) -> Result<Option<Seats>> {
-    let seats = if let AtOnce::Team(most) = agent.at_once() { most.min(SEATS) } else { 1 };
-    let (leaves, simulations, seats) = match (&agent.spec, agent.network()) {
-        (
-            AgentSpec::Az {
-                tree: tree @ TreeSpec { budget: Budget::Simulations(simulations), .. }, tables: None, ..
-            },
-            Some(network),
-        ) => (Leaves::Network { network, tree, batch: seats, instructions: Instructions::best() }, *simulations, seats),
-        // Playouts of several seats would depend on one another.
-        (AgentSpec::Mcts { budget: Budget::Simulations(simulations), .. }, _) => {
-            (Leaves::Playouts { seed: 0 }, *simulations, 1)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Seats { search: game.tree_search(leaves, CACHED)?, number: seats, simulations: simulations.max(1) }))
-}
-
-/// Gives the next position and its number.
-type Next<'a> = dyn Fn() -> Option<(usize, &'a AnyState)> + 'a;
-
-fn in_seats(
-    Seats { mut search, number, simulations }: Seats,
-    next: &Next<'_>,
-    put: &dyn Fn(usize, Found),
-    stop: &AtomicBool,
-) -> Result<()> {
-    let mut asked: Vec<Option<usize>> = vec![None; number];
-    let mut done = Vec::new();
-    while !stop.load(Ordering::Relaxed) {
-        for (seat, place) in asked.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
-            let Some((number, state)) = next() else { break };
-            search.analyse(seat, state, simulations, Stop::default());
-            *place = Some(number);
-        }
-        if asked.iter().all(Option::is_none) {
-            break;
-        }
-        search.advance(&mut done)?;
-        for seat in done.drain(..) {
-            let number = asked[seat].take().expect("a position was asked in this seat");
-            put(number, of_analysis(&search.analysis(seat)));
-        }
-    }
-    Ok(())
 }
 
 fn of_analysis(analysis: &Analysis) -> Found {
@@ -137,34 +90,12 @@ fn of_analysis(analysis: &Analysis) -> Found {
     }
 }
 
-fn one_by_one(
-    game: &dyn PlayableGame,
-    agent: &Agent,
-    next: &Next<'_>,
-    put: &dyn Fn(usize, Found),
-    stop: &Stop,
-) -> Result<()> {
-    let mut player = agent.player(game)?;
-    while let Some((number, state)) = next() {
-        let mut rng = stream(0, Purpose::Play, [0, 0]);
-        player.new_game(state, &mut rng);
-        let mut last: Option<SearchInfo> = None;
-        let mut report = |info: &SearchInfo| last = Some(info.clone());
-        let mut request =
-            SearchRequest { control: stop.clone().into(), report: Some(&mut report), ..SearchRequest::default() };
-        let action = player.search(state, &mut request, &mut rng);
-        if stop.is_raised() {
-            break; // the search may be cut short
-        }
-        let action = action.with_context(|| format!("agent `{}`", agent.spec))?;
-        let info = last.filter(|info| info.score.is_some());
-        let info = info.with_context(|| format!("agent `{}` gives no evaluation of a position", agent.spec))?;
-        let [win, _, loss] = info.score.expect("it was checked").win_draw_loss;
-        let value = f64::from(game.mover(state).sign() * (win - loss));
-        let line = if info.line.first() == Some(&action) { info.line } else { vec![action] };
-        put(number, Found { value, proven: None, line: legal_part(game, state, line), others: None });
-    }
-    Ok(())
+/// What an agent without a tree reports; `None` without an evaluation.
+fn of_report(game: &dyn PlayableGame, state: &AnyState, action: Action, info: SearchInfo) -> Option<Found> {
+    let [win, _, loss] = info.score?.win_draw_loss;
+    let value = f64::from(game.mover(state).sign() * (win - loss));
+    let line = if info.line.first() == Some(&action) { info.line } else { vec![action] };
+    Some(Found { value, proven: None, line: legal_part(game, state, line), others: None })
 }
 
 /// The line up to its first action that is not legal, as other programs may report.

@@ -12,7 +12,7 @@ use crate::openings::Opening;
 use crate::record::{GameRecord, TournamentHeader};
 use crate::remote::{Remote, RemoteRound, check_portable};
 use crate::schedule::PlannedGame;
-use crate::side_by_side::{SideBySide, games_at_once};
+use crate::side_by_side::SideBySide;
 use crate::stopping::stopped_inside_moves;
 
 impl<'a> Tournament<'a> {
@@ -46,9 +46,9 @@ impl<'a> Tournament<'a> {
             a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
         };
         ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
-        let at_once = games_at_once(&self.agents, false, 2 * plans.len());
         stopped_inside_moves(stop, |raised| {
-            let games = SideBySide::new(self.game, &self.agents, self.referee(), at_once, raised);
+            let games =
+                SideBySide::new(self.game, &self.agents, self.referee(), [2 * plans.len(), usize::MAX], raised)?;
             self.play_all(plans, games, stop)
         })
     }
@@ -63,7 +63,7 @@ impl<'a> Tournament<'a> {
         let (mut records, mut next) = (vec![None; plans.len()], 0);
         loop {
             while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {
-                games.begin(seat, next, &plans[next], &self.openings[plans[next].opening])?;
+                games.begin(seat, next, &plans[next], &self.openings[plans[next].opening]);
                 next += 1;
                 games.finished().into_iter().for_each(|(i, record)| records[i] = Some(record));
             }

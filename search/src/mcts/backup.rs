@@ -2,7 +2,7 @@
 
 use turnstone_env::Game;
 
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 use super::atomics::Access;
 use super::tree::{EdgeId, NodeId, Tree};

@@ -5,7 +5,7 @@ use turnstone_env::{Action, Game, Side};
 
 use super::tree::{Edge, NO_NODE, NodeId};
 use super::{Mcts, Method, gumbel, puct};
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 /// A legal action at the root after a search.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -101,7 +101,7 @@ mod tests {
     use turnstone_env::toy::Toy;
 
     use super::*;
-    use crate::evaluator::{EvalBatch, Evaluator, Rollout};
+    use crate::backend::{Backend, EvalBatch, Rollout};
     use crate::mcts::tree::Edge;
     use crate::mcts::{Gumbel, Method, Puct, RootAction};
 
@@ -115,7 +115,7 @@ mod tests {
         while let Some((state, legal)) = search.gather(game) {
             batch.clear();
             batch.push(*state, legal);
-            evaluator.evaluate(game, &mut batch);
+            evaluator.evaluate(game, &mut batch).expect("it never fails");
             let (priors, estimate) = batch.answer(0);
             search.apply(priors, estimate);
             let size = search.size().bytes;

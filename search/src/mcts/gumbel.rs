@@ -13,7 +13,7 @@ use super::atomics::{Alone, count};
 use super::method::Gumbel;
 use super::seen::{Best, LOST, Seen};
 use super::tree::{EdgeId, NodeId, Tree};
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 /// State of the sequential halving at the root.
 #[derive(Default, Debug)]

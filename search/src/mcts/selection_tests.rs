@@ -5,7 +5,7 @@ use turnstone_env::toy::Toy;
 
 use super::tree::{Edge, EdgeId, NO_NODE};
 use super::*;
-use crate::evaluator::Rollout;
+use crate::backend::Rollout;
 
 /// An edge: prior, visits and their mean value for the first side.
 type EdgeStats = (f32, u32, f32);
@@ -159,7 +159,7 @@ fn nothing_is_visited_below_a_proven_node() {
     for method in [Method::Puct(Puct { c_puct: 3.0, ..Puct::default() }), Method::Gumbel(Gumbel::default())] {
         let mut search = Mcts::new(&toy, toy.start());
         search.begin(&toy, &method.into(), 24, &mut rng(1));
-        search.run(&toy, &mut crate::evaluator::Uniform);
+        search.run(&toy, &mut crate::backend::Uniform).expect("it never fails");
         let child = search.tree.edges_of(0)[0].child();
         assert_eq!(search.tree.node(child).proven.get(), Some(0), "{method:?}");
         let below: u32 = search.tree.edges_of(child).iter().map(|edge| search.tree.visits(edge).count).sum();
@@ -171,7 +171,7 @@ fn nothing_is_visited_below_a_proven_node() {
 fn searched(game: &Mancala, simulations: u32) -> Mcts<Mancala> {
     let mut search = Mcts::new(game, game.start());
     search.begin(game, &Method::Puct(Puct::default()).into(), simulations, &mut rng(1));
-    search.run(game, &mut Rollout::new(1));
+    search.run(game, &mut Rollout::new(1)).expect("it never fails");
     search
 }
 

@@ -12,14 +12,14 @@ use turnstone_env::{Action, Game};
 use super::Mcts;
 use super::atomics::Shared;
 use super::walker::{SearchStep, Walker};
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 /// A search that several threads run at once. What has been found so far can be read meanwhile, from the [`Mcts`] behind it.
 ///
 /// ```
 /// use rand::SeedableRng;
 /// use turnstone_env::{Game, games::MuTorere};
-/// use turnstone_search::{EvalBatch, Evaluator, Mcts, SearchOptions, SearchStep, Uniform};
+/// use turnstone_search::{Backend, EvalBatch, Mcts, SearchOptions, SearchStep, Uniform};
 ///
 /// let game = MuTorere::default();
 /// let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);

@@ -5,7 +5,7 @@ use turnstone_env::games::{Konane, Mancala};
 use turnstone_env::{ActionList, Params};
 
 use super::*;
-use crate::evaluator::{Rollout, Uniform};
+use crate::backend::{Rollout, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
@@ -23,7 +23,7 @@ fn begun<G: Game>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<G
     assert_eq!(search.step(game), SearchStep::Leaf);
     let (mut batch, (state, legal)) = (EvalBatch::default(), search.leaf());
     batch.push(*state, legal);
-    Uniform.evaluate(game, &mut batch);
+    Uniform.evaluate(game, &mut batch).expect("it never fails");
     let (priors, estimate) = batch.answer(0);
     search.apply(priors, estimate);
     search
@@ -40,7 +40,7 @@ fn walk<G: Game>(game: &G, mut walker: SharedWalker<'_, G>, seed: u64) -> u32 {
                 let (state, legal) = walker.leaf();
                 batch.clear();
                 batch.push(*state, legal);
-                evaluator.evaluate(game, &mut batch);
+                evaluator.evaluate(game, &mut batch).expect("it never fails");
                 let (priors, estimate) = batch.answer(0);
                 walker.apply(priors, estimate);
             }
@@ -135,7 +135,7 @@ fn one_thread_of_a_shared_search_finds_what_a_search_alone_does() {
         let mut shared = begun(&game, &method.into(), 500);
         run(&game, &mut shared, 1, 500);
         let mut alone = begun(&game, &method.into(), 500);
-        alone.run(&game, &mut Rollout::new(0));
+        alone.run(&game, &mut Rollout::new(0)).expect("it never fails");
         assert!(shared.actions().eq(alone.actions()), "{method:?}");
     }
 }

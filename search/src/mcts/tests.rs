@@ -10,7 +10,7 @@ use turnstone_env::toy::Toy;
 use super::choice::draw_weighted;
 use super::tree::Edge;
 use super::*;
-use crate::evaluator::{Rollout, Uniform};
+use crate::backend::{Rollout, Uniform};
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
@@ -88,13 +88,14 @@ impl ByPit {
     }
 }
 
-impl Evaluator<Mancala> for ByPit {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
-        self.0.evaluate(game, batch);
+impl Backend<Mancala> for ByPit {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
+        self.0.evaluate(game, batch).expect("it never fails");
         for i in 0..batch.len() {
             let priors = Self::priors(batch.position(i).1);
             batch.priors_mut(i).copy_from_slice(&priors);
         }
+        Ok(())
     }
 }
 
@@ -116,7 +117,7 @@ fn noise_is_mixed_in_at_the_root_alone() {
         let mut evaluator = ByPit(Rollout::new(1));
         let run = |search: &mut Mcts<Mancala>, evaluator: &mut ByPit| {
             search.begin(&game, &method.into(), 200, &mut rng(5));
-            search.run(&game, evaluator);
+            search.run(&game, evaluator).expect("it never fails");
         };
         run(&mut search, &mut evaluator);
         let untouched = |search: &Mcts<Mancala>| {
@@ -235,7 +236,7 @@ fn a_search_draws_its_action_by_the_temperature() {
     let game = Mancala::default();
     let mut search = Mcts::new(&game, game.start());
     search.begin(&game, &Method::Puct(Puct::default()).into(), 60, &mut rng(1));
-    search.run(&game, &mut Rollout::new(4));
+    search.run(&game, &mut Rollout::new(4)).expect("it never fails");
     let visits: Vec<f64> = search.actions().map(|action| f64::from(action.visits)).collect();
     let legal: Vec<Action> = search.actions().map(|action| action.action).collect();
     let mut random = rng(2);
@@ -275,7 +276,7 @@ fn a_proven_win_is_taken_and_has_the_value_of_a_win() {
         for seed in 0..20 {
             let mut search = Mcts::new(&toy, start);
             search.begin(&toy, &method.into(), 1000, &mut rng(seed));
-            search.run(&toy, &mut Uniform);
+            search.run(&toy, &mut Uniform).expect("it never fails");
             let at = format!("{text} {method:?} {:?}", search.actions().collect::<Vec<_>>());
             assert_eq!(search.proven().map(f32::from), Some(win), "{at}");
             assert_eq!(search.estimate(), Evaluation { value: win, draw: 0.0 }, "{at}");
@@ -308,7 +309,7 @@ fn a_proven_win_is_taken_in_random_trees() {
         for method in METHODS {
             let mut search = Mcts::new(&toy, start);
             search.begin(&toy, &method.into(), 3000, &mut random);
-            search.run(&toy, &mut Uniform);
+            search.run(&toy, &mut Uniform).expect("it never fails");
             let win = search.proven().is_some_and(|proven| f32::from(proven) == mover.sign());
             if !win {
                 continue;
@@ -335,7 +336,7 @@ fn proofs_at_leaves_lead_whole_games_to_their_value() {
             let mut expected = None;
             while toy.outcome(search.state()).is_none() {
                 search.begin(&toy, &options, 12, &mut random);
-                search.run(&toy, &mut Uniform);
+                search.run(&toy, &mut Uniform).expect("it never fails");
                 let value = toy.value(*search.state()).signum();
                 for known in search.proven().into_iter().chain(expected) {
                     assert_eq!(i16::from(known), value, "{method:?} {toy:?}");
@@ -361,14 +362,14 @@ fn a_position_proven_as_a_leaf_can_be_searched_as_the_root() {
         let mut search = Mcts::new(&toy, toy.start());
         let options = SearchOptions { proof_nodes: 100, ..method.into() };
         search.begin(&toy, &options, 2, &mut rng(1));
-        search.run(&toy, &mut Uniform);
+        search.run(&toy, &mut Uniform).expect("it never fails");
         let action = Action(1);
         let child = search.actions().find(|root| root.action == action).expect("legal");
         assert_eq!((child.proven, search.proven()), (Some(1), Some(1)), "{method:?}");
         search.advance(&toy, action);
         assert_eq!(search.proven(), None, "its actions are not known yet");
         search.begin(&toy, &options, 4, &mut rng(2));
-        search.run(&toy, &mut Uniform);
+        search.run(&toy, &mut Uniform).expect("it never fails");
         assert_eq!(search.proven(), Some(1), "{method:?}");
         search.choose(0.0, &mut rng(3));
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use turnstone_env::{Action, Game, Side, Spec};
 
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 use super::arena::Arena;
 use super::atomics::{Access, Proven, Sum, count};

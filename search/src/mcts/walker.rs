@@ -11,7 +11,7 @@ use super::proof::Prover;
 use super::seen::Seen;
 use super::tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 use super::{backup, gumbel, puct};
-use crate::evaluator::Evaluation;
+use crate::backend::Evaluation;
 
 /// State of a simulation after [`Mcts::step`](super::Mcts::step).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

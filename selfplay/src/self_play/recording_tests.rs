@@ -9,7 +9,7 @@ use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Side};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
-use turnstone_search::{EvalBatch, Evaluation, Evaluator, Mcts, Method, Puct, SearchOptions, Uniform};
+use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Mcts, Method, Puct, SearchOptions, Uniform};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -31,20 +31,29 @@ fn plain_self_play() -> SelfPlayConfig {
     }
 }
 
-/// Plays games on this thread with an evaluator in place of the network.
+/// Games and counts of a session.
+struct Part {
+    games: Vec<FinishedGame>,
+    stats: SelfPlayStats,
+}
+
+/// Plays games on this thread with a backend in place of the network.
 fn played<G: Game>(
     game: &G,
     simulations: u32,
     search: &SearchConfig,
     self_play: &SelfPlayConfig,
     games: usize,
-    evaluator: &mut impl Evaluator<G>,
+    backend: impl Backend<G> + Send,
 ) -> Part {
     let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) };
-    let progress = Progress::default();
+    let (progress, mut numbers) = (Progress::default(), 0..games);
     let rules = Arc::new(GameRules::new(game, &settings));
-    let worker = Worker::new(rules, 0..games, self_play.concurrent_games);
-    let part = worker.run(evaluator, &progress, &AtomicBool::new(false)).expect("not stopped");
+    let start = Instant::now();
+    let mut session = GamesInSeats::new(&rules, backend, self_play.cached_positions);
+    while session.step(self_play.concurrent_games, &mut || numbers.next(), &progress).expect("it never fails") {}
+    let part =
+        Part { games: session.take_finished(), stats: SelfPlayStats { time: start.elapsed(), ..session.stats() } };
     assert_eq!(progress.games.load(Ordering::Relaxed), games as u64);
     assert_eq!(progress.positions.load(Ordering::Relaxed), part.stats.positions);
     part
@@ -55,7 +64,7 @@ fn targets_are_those_of_the_side_to_move() {
     // Each side in turn moves twice in a row, and wins by seven with its last move.
     for (text, winner, result) in [("2(2(+4 -7) +4)", Side::Second, -1), ("1(1(-4 +7) -4)", Side::First, 1)] {
         let toy: Toy = text.parse().expect("a tree");
-        let part = played(&toy, 50, &plain_search(), &plain_self_play(), 1, &mut Uniform);
+        let part = played(&toy, 50, &plain_search(), &plain_self_play(), 1, Uniform);
         let [game] = &part.games[..] else { panic!("one game was asked for") };
         assert_eq!((game.number, game.plies, game.outcome), (0, 2, Outcome::by_margin(7 * i16::from(result))));
         let shard = &game.positions;
@@ -86,14 +95,15 @@ impl ByStores {
     }
 }
 
-impl Evaluator<Mancala> for ByStores {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) {
+impl Backend<Mancala> for ByStores {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             batch.set_evaluation(i, Self::estimate(game, batch.position(i).0));
             let (legal, priors) = batch.legal_and_priors(i);
             let sum: f32 = legal.iter().map(|action| 1.0 + f32::from(action.0)).sum();
             legal.iter().zip(priors).for_each(|(action, prior)| *prior = (1.0 + f32::from(action.0)) / sum);
         }
+        Ok(())
     }
 }
 
@@ -106,7 +116,7 @@ fn a_game_is_recorded_as_it_was_searched() {
     // Many games at a time, with a cache, are the same games.
     for (concurrent_games, cached_positions) in [(1, 0), (3, 1 << 10)] {
         let self_play = SelfPlayConfig { concurrent_games, cached_positions, ..plain_self_play() };
-        let part = played(&game, 40, &plain_search(), &self_play, 4, &mut ByStores);
+        let part = played(&game, 40, &plain_search(), &self_play, 4, ByStores);
         assert_eq!(part.games.len(), 4);
         let (mut simulations, mut size) = (0, [0, 0]);
         for finished in &part.games {
@@ -116,7 +126,7 @@ fn a_game_is_recorded_as_it_was_searched() {
             let mut seconds = 0;
             while game.outcome(search.state()).is_none() {
                 search.begin(&game, &method, 40, &mut random);
-                search.run(&game, &mut ByStores);
+                search.run(&game, &mut ByStores).expect("it never fails");
                 simulations += u64::from(40 - search.simulations_left());
                 size = [size[0] + search.size().nodes, size[1] + search.size().bytes];
                 let (mover, position) = (game.mover(search.state()), finished.positions.position(usize::from(ply)));
@@ -163,14 +173,15 @@ fn long_lines() -> Toy {
 /// Value 0 and priors that fall from action to action.
 struct Falling;
 
-impl Evaluator<Toy> for Falling {
-    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) {
+impl Backend<Toy> for Falling {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             batch.set_evaluation(i, Evaluation::default());
             let (legal, priors) = batch.legal_and_priors(i);
             let sum: f32 = legal.iter().map(|action| 0.6f32.powi(i32::from(action.0))).sum();
             legal.iter().zip(priors).for_each(|(action, prior)| *prior = 0.6f32.powi(i32::from(action.0)) / sum);
         }
+        Ok(())
     }
 }
 
@@ -193,7 +204,7 @@ fn moves_are_drawn_by_the_temperature_of_their_ply() {
     for temperature in [0.5, 1.0, 2.0] {
         let self_play =
             SelfPlayConfig { concurrent_games: 100, temperature, temperature_plies: 1, ..plain_self_play() };
-        let part = played(&toy, 12, &plain_search(), &self_play, GAMES, &mut Falling);
+        let part = played(&toy, 12, &plain_search(), &self_play, GAMES, Falling);
         let mut counts = [0.0; 3];
         for game in &part.games {
             let second = game.positions.position(1);
@@ -225,7 +236,7 @@ fn the_temperature_counts_the_plies_of_the_opening() {
     // After an opening of one ply and more the temperature of the first ply is over.
     let toy = long_lines();
     let config = SelfPlayConfig { temperature: 10.0, temperature_plies: 1, opening_plies: 1, ..plain_self_play() };
-    let part = played(&toy, 12, &plain_search(), &config, 200, &mut Falling);
+    let part = played(&toy, 12, &plain_search(), &config, 200, Falling);
     let (mut openings, mut second) = (0, 0);
     for game in &part.games {
         let first = game.positions.position(0);

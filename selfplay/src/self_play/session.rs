@@ -1,28 +1,46 @@
-//! Self-play in steps, for callers that bring the numbers of the games or the evaluator.
+//! The games of one thread, stepped together: every game continues to its next leaf, and the leaves are evaluated in one
+//! batch.
 
-use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-use turnstone_env::{Game, Spec};
-use turnstone_search::tensors::evaluate_tensors;
-use turnstone_search::{Evaluator, TensorEvaluator, TensorFault, Uniform};
+use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_env::{Action, Game, Outcome, Spec};
+use turnstone_search::{Backend, Cached, EvalBatch, Fault, Pace, Seats};
 
 use super::stats::{Progress, SelfPlayStats};
-use super::task::{GameRules, GameSettings};
-use super::worker::{FinishedGame, Worker};
+use super::task::GameRules;
+use crate::replay::Shard;
 
-/// Self-play of one worker, object-safe. Every game is the same as in any other way to play it.
+/// A finished game of self-play.
+#[derive(Clone, Debug)]
+pub struct FinishedGame {
+    /// Number of the game, from 0.
+    pub number: usize,
+    /// The recorded positions.
+    pub positions: Shard,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Number of plies, those of the opening included.
+    pub plies: u16,
+    /// The actions after the opening.
+    pub moves: Vec<Action>,
+}
+
+/// Self-play of one thread, object-safe. A game depends on its number, and neither on the other games nor on the session.
 pub trait Session: Send {
-    /// Begins games while fewer than `seats` (at most `concurrent_games`) are in progress and `next` yields numbers, then
-    /// advances every game to its next leaf and evaluates the leaves in one batch. Returns false if no game is in
-    /// progress.
-    fn step(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>, progress: &Progress) -> bool;
-
-    /// [`Session::step`] with a function on tensors as the evaluator, and without games to begin.
+    /// Begins games while fewer than `seats` are in progress and `next` yields numbers, and evaluates the next leaf of every
+    /// game in one batch. Returns false if no game is in progress.
     ///
     /// # Errors
-    /// That of the evaluation. Nothing is lost: the next step evaluates the same batch again.
-    fn step_with(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault>;
+    /// The evaluation failed. Nothing is lost: the next step evaluates the same leaves again.
+    fn step(
+        &mut self,
+        seats: usize,
+        next: &mut dyn FnMut() -> Option<usize>,
+        progress: &Progress,
+    ) -> Result<bool, Fault>;
 
     /// Takes the games that have been finished since the last call.
     fn take_finished(&mut self) -> Vec<FinishedGame>;
@@ -34,124 +52,221 @@ pub trait Session: Send {
     fn stats(&self) -> SelfPlayStats;
 }
 
-struct WorkerSession<G: Game, N, E> {
+/// The games of a session, and their searches in seats of the same numbers.
+pub(super) struct GamesInSeats<G: Game, B> {
     rules: Arc<GameRules<G>>,
+    games: Vec<Option<Running>>,
+    searches: Seats<G, Cached<G::State, Timed<B>>>,
+    recorder: Recorder,
+    finished: Vec<FinishedGame>,
+    over: Vec<usize>,
+}
+
+/// A game in progress.
+struct Running {
+    number: usize,
+    rng: Stream,
+    ply: u16,
+    moves: Vec<Action>,
+    positions: Shard,
+}
+
+/// What is counted and reused at every move.
+struct Recorder {
     spec: Spec,
-    evaluator: E,
-    worker: Worker<G, N>,
+    stats: SelfPlayStats,
+    features: Vec<f32>,
+    policy: Vec<f32>,
 }
 
-/// A session that plays the games whose numbers it is given.
-pub(super) fn session<G: Game>(
-    rules: &Arc<GameRules<G>>,
-    evaluator: impl Evaluator<G> + Send + 'static,
-) -> Box<dyn Session> {
-    let worker = Worker::new(Arc::clone(rules), std::iter::empty(), 0);
-    Box::new(WorkerSession { rules: Arc::clone(rules), spec: rules.game.spec(), evaluator, worker })
+/// A backend whose time is measured.
+struct Timed<B> {
+    backend: B,
+    time: Duration,
 }
 
-/// Endless self-play with equal priors and value 0, or an evaluator of the caller: a session for each of
-/// `self_play.threads` (0: one per core), with `concurrent_games` games each. Session `i` of `n` plays the games `i`,
-/// `i + n`, `i + 2n` and so on, so that a game does not depend on their scheduling. `games_per_iteration` is ignored.
-pub(crate) fn sessions<G: Game>(game: &G, settings: &GameSettings) -> Vec<Box<dyn Session>> {
-    let rules = Arc::new(GameRules::new(game, settings));
-    let workers = settings.self_play.workers();
-    let session = |first: usize| {
-        let numbers = (first..).step_by(workers);
-        let worker = Worker::new(Arc::clone(&rules), numbers, settings.self_play.concurrent_games);
-        let (rules, spec) = (Arc::clone(&rules), rules.game.spec());
-        Box::new(WorkerSession { rules, spec, evaluator: Uniform, worker }) as Box<dyn Session>
-    };
-    (0..workers).map(session).collect()
+impl<G: Game, B: Backend<G>> Backend<G> for Timed<B> {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
+        let start = Instant::now();
+        self.backend.evaluate(game, batch)?;
+        self.time += start.elapsed();
+        Ok(())
+    }
 }
 
-impl<G: Game, N: Iterator<Item = usize> + Send, E: Evaluator<G> + Send> Session for WorkerSession<G, N, E> {
-    fn step(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>, progress: &Progress) -> bool {
-        self.worker.begin_games(seats.clamp(1, self.rules.settings.self_play.concurrent_games), next);
-        let (game, evaluator) = (&self.rules.game, &mut self.evaluator);
-        let Ok(more) = self.worker.step(progress, |batch| {
-            evaluator.evaluate(game, batch);
-            Ok::<(), Infallible>(())
-        });
-        more
+impl<G: Game, B: Backend<G>> GamesInSeats<G, B> {
+    /// Without games, with a cache of `cached` evaluations.
+    pub(super) fn new(rules: &Arc<GameRules<G>>, backend: B, cached: usize) -> Self {
+        let spec = rules.game.spec();
+        let (features, policy) = (vec![0.0; spec.features()], Vec::new());
+        Self {
+            rules: Arc::clone(rules),
+            games: Vec::new(),
+            searches: Seats::new(Cached::new(Timed { backend, time: Duration::ZERO }, cached)),
+            recorder: Recorder { spec, stats: SelfPlayStats::default(), features, policy },
+            finished: Vec::new(),
+            over: Vec::new(),
+        }
     }
 
-    fn step_with(&mut self, evaluator: &mut dyn TensorEvaluator) -> Result<(), TensorFault> {
-        let (game, spec) = (&self.rules.game, &self.spec);
-        self.worker.step(&Progress::default(), |batch| evaluate_tensors(game, spec, batch, evaluator)).map(drop)
+    /// Begins games in free seats.
+    fn fill(&mut self, seats: usize, next: &mut dyn FnMut() -> Option<usize>) {
+        let mut playing = self.games.iter().flatten().count();
+        for seat in 0.. {
+            if playing >= seats {
+                break;
+            }
+            if seat == self.games.len() {
+                self.games.push(None);
+            }
+            if self.games[seat].is_none() {
+                let Some(number) = next() else { break };
+                self.begin_game(seat, number);
+                playing += 1;
+            }
+        }
+    }
+
+    fn begin_game(&mut self, seat: usize, number: usize) {
+        let settings = &self.rules.settings;
+        let mut rng = stream(settings.seed, Purpose::SelfPlay, [settings.iteration, number as u64]);
+        let (state, ply) = self.rules.start(&mut rng);
+        self.searches.idle(&self.rules.game, seat).reset(&self.rules.game, state);
+        let positions = Shard::new(settings.iteration, self.recorder.spec.features());
+        self.games[seat] = Some(Running { number, rng, ply, moves: Vec::new(), positions });
+        self.begin_search(seat);
+    }
+
+    fn begin_search(&mut self, seat: usize) {
+        let (settings, Some(running)) = (&self.rules.settings, &mut self.games[seat]) else { return };
+        let options = settings.search.self_play(settings.self_play.temperature_at(running.ply));
+        self.searches.begin(&self.rules.game, seat, &options, settings.simulations, &mut running.rng);
+    }
+
+    /// Records the searched position of a seat, plays the action chosen by the search and the temperature, and begins what
+    /// follows.
+    fn record_and_move(&mut self, seat: usize, progress: &Progress) {
+        let GameRules { game, settings, .. } = &*self.rules;
+        let (recorder, Some(running)) = (&mut self.recorder, &mut self.games[seat]) else { return };
+        let search = self.searches.idle(game, seat);
+        recorder.stats.positions += 1;
+        recorder.stats.simulations += u64::from(settings.simulations - search.simulations_left());
+        let size = search.size();
+        recorder.stats.tree = [recorder.stats.tree[0] + size.nodes, recorder.stats.tree[1] + size.bytes];
+        let mover = game.mover(search.state());
+        game.observe(search.state(), &mut recorder.features);
+        search.policy(&mut recorder.policy);
+        let indices = search.actions().map(|a| recorder.spec.policy_index(mover, a.action) as u16);
+        let policy = indices.zip(recorder.policy.iter().copied());
+        running.positions.push(&recorder.features, policy, mover, search.estimate());
+        let action = search.choose(settings.self_play.temperature_at(running.ply), &mut running.rng);
+        search.advance(game, action);
+        running.moves.push(action);
+        running.ply = running.ply.saturating_add(1);
+        progress.positions.fetch_add(1, Ordering::Relaxed);
+        match self.rules.outcome(search.state(), running.ply) {
+            None => self.begin_search(seat),
+            Some(outcome) => {
+                progress.games.fetch_add(1, Ordering::Relaxed);
+                self.finished.extend(self.games[seat].take().map(|running| running.finish(outcome)));
+            }
+        }
+    }
+}
+
+impl Running {
+    fn finish(self, outcome: Outcome) -> FinishedGame {
+        let Self { number, mut positions, ply, moves, .. } = self;
+        positions.finish_game(&outcome);
+        FinishedGame { number, positions, outcome, plies: ply, moves }
+    }
+}
+
+impl<G: Game, B: Backend<G> + Send> Session for GamesInSeats<G, B> {
+    fn step(
+        &mut self,
+        seats: usize,
+        next: &mut dyn FnMut() -> Option<usize>,
+        progress: &Progress,
+    ) -> Result<bool, Fault> {
+        let mut over = std::mem::take(&mut self.over);
+        let evaluated = loop {
+            self.fill(seats, next);
+            let advanced = self.searches.advance(&self.rules.game, |_, _| Pace::Continue, &mut over);
+            if advanced.is_err() || over.is_empty() {
+                break advanced;
+            }
+            over.iter().for_each(|&seat| self.record_and_move(seat, progress));
+        };
+        self.over = over;
+        evaluated.map(|()| self.games.iter().any(Option::is_some))
     }
 
     fn take_finished(&mut self) -> Vec<FinishedGame> {
-        std::mem::take(&mut self.worker.finished)
+        std::mem::take(&mut self.finished)
     }
 
     fn forget(&mut self) {
-        self.worker.forget();
+        self.searches.backend_mut().forget();
     }
 
     fn stats(&self) -> SelfPlayStats {
-        self.worker.stats()
+        let cache = self.searches.backend();
+        SelfPlayStats { cache: cache.stats(), inference: cache.backend().time, ..self.recorder.stats }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use turnstone_env::games::Mancala;
+    use turnstone_search::{TensorFunction, Tensors, Uniform};
 
     use super::*;
     use crate::config::{SearchConfig, SelfPlayConfig};
+    use crate::self_play::task::GameSettings;
 
     /// Answers like [`Uniform`], and fails in every third call.
-    struct Unreliable(u32);
-
-    impl TensorEvaluator for Unreliable {
-        fn evaluate(
-            &mut self,
-            rows: usize,
-            fill: &mut dyn FnMut(&mut [f32], &mut [bool]),
-            read: &mut turnstone_search::ReadTensors<'_>,
-        ) -> Result<(), TensorFault> {
-            self.0 += 1;
-            if self.0.is_multiple_of(3) {
-                return Err("out of order".into());
+    fn unreliable() -> TensorFunction {
+        let calls = std::sync::atomic::AtomicU32::new(0);
+        Arc::new(move |rows| {
+            if calls.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
+                return Err(Fault::new("out of order"));
             }
-            let spec = Mancala::default().spec();
-            fill(&mut vec![0.0; rows * spec.tensor_len()], &mut vec![false; rows * spec.actions]);
-            read(&vec![1.0; rows * spec.actions], &vec![0.0; rows])
-        }
+            let (spec, rows_asked) = (Mancala::default().spec(), rows.rows());
+            rows.fill(&mut vec![0.0; rows_asked * spec.tensor_len()], &mut vec![false; rows_asked * spec.actions]);
+            rows.answer(&vec![1.0; rows_asked * spec.actions], &vec![0.0; rows_asked])
+        })
     }
 
     #[test]
     fn failures_and_scheduling_change_no_game() {
-        let self_play = |threads, concurrent_games| SelfPlayConfig { threads, concurrent_games, ..Default::default() };
         let search = SearchConfig { simulations: 8, ..SearchConfig::default() };
-        let settings = |self_play: SelfPlayConfig| GameSettings::new(&search, &self_play, 5, 0);
-        let first_games = |mut games: Vec<FinishedGame>| {
-            games.sort_by_key(|game| game.number);
+        let settings = GameSettings::new(&search, &SelfPlayConfig::default(), 5, 0);
+        let rules = Arc::new(GameRules::new(&Mancala::default(), &settings));
+        let played = |sessions: &mut [Box<dyn Session>], seats: usize| {
+            let (mut games, mut faults, count) = (Vec::new(), 0, sessions.len());
+            for (first, session) in sessions.iter_mut().enumerate() {
+                let mut numbers = (first..).step_by(count);
+                for _ in 0..3000 {
+                    faults += u32::from(session.step(seats, &mut || numbers.next(), &Progress::default()).is_err());
+                    games.extend(session.take_finished());
+                }
+                assert!(session.stats().positions > 100);
+            }
+            games.sort_by_key(|game: &FinishedGame| game.number);
             games.truncate(4);
             assert_eq!(games.iter().map(|game| game.number).collect::<Vec<_>>(), [0, 1, 2, 3]);
-            games.into_iter().map(|game| (game.positions, game.outcome, game.plies)).collect::<Vec<_>>()
+            let games = games.into_iter().map(|game| (game.positions, game.outcome, game.plies)).collect::<Vec<_>>();
+            (games, faults)
         };
-        let reference = {
-            let mut sessions = sessions(&Mancala::default(), &settings(self_play(1, 4)));
-            let mut games = Vec::new();
-            for _ in 0..3000 {
-                sessions[0].step(0, &mut || None, &Progress::default());
-                games.extend(sessions[0].take_finished());
-            }
-            assert!(sessions[0].stats().positions > 100);
-            first_games(games)
+        let (reference, faults) = played(&mut [Box::new(GamesInSeats::new(&rules, Uniform, 0))], 4);
+        assert_eq!(faults, 0);
+        let session = || {
+            let backend = Tensors::new(Mancala::default().spec(), unreliable());
+            Box::new(GamesInSeats::new(&rules, backend, 64)) as Box<dyn Session>
         };
-        let mut sessions = sessions(&Mancala::default(), &settings(self_play(2, 3)));
-        let (mut games, mut failures) = (Vec::new(), 0);
-        for (number, session) in sessions.iter_mut().enumerate() {
-            let mut evaluator = Unreliable(number as u32);
-            for _ in 0..3000 {
-                failures += u32::from(session.step_with(&mut evaluator).is_err());
-                games.extend(session.take_finished());
-            }
-        }
-        assert_eq!(failures, 2000);
-        assert_eq!(first_games(games), reference);
+        let (games, faults) = played(&mut [session(), session()], 3);
+        assert_eq!(faults, 2000);
+        assert_eq!(games, reference);
     }
 }

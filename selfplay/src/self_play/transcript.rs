@@ -9,8 +9,8 @@ use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, ActionList, Game, Spec};
 use turnstone_search::Evaluation;
 
+use super::session::FinishedGame;
 use super::task::{GameRules, MOST_PLIES};
-use super::worker::FinishedGame;
 use crate::replay::Shard;
 
 impl FinishedGame {

@@ -25,7 +25,9 @@ fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(
     while games.len() < self_play.games_per_iteration {
         let session = &mut sessions[turn % 2];
         // A number every third time: seats fill slowly and are filled again.
-        session.step(3, &mut || (turn % 3 == 0).then(|| numbers.next()).flatten(), &Progress::default());
+        session
+            .step(3, &mut || (turn % 3 == 0).then(|| numbers.next()).flatten(), &Progress::default())
+            .expect("it never fails");
         games.extend(session.take_finished());
         turn += 1;
     }

@@ -1,8 +1,10 @@
 //! A worker, which searches many positions at once and answers each when its search is done.
 
 use crate::output::Output;
-use turnstone_agents::{PlayableGame, TreeSearch};
-use turnstone_models::DeviceError;
+use turnstone_agents::search::Fault;
+use turnstone_agents::search::classic::Limits;
+use turnstone_agents::{PlayableGame, Search, SearchRequest};
+use turnstone_base::streams::{Purpose, stream};
 
 use super::answer::{analysed, failed, finished};
 use super::queue::{Queue, Ticket};
@@ -12,7 +14,7 @@ pub(super) const SEATS: usize = 64;
 
 pub(super) struct Worker<'a> {
     game: &'a dyn PlayableGame,
-    search: Box<dyn TreeSearch>,
+    search: Box<dyn Search>,
     queue: &'a Queue,
     output: &'a Output,
     /// The ticket of each seat of the search that is searching.
@@ -22,7 +24,7 @@ pub(super) struct Worker<'a> {
 impl<'a> Worker<'a> {
     pub(super) fn new(
         game: &'a dyn PlayableGame,
-        search: Box<dyn TreeSearch>,
+        search: Box<dyn Search>,
         queue: &'a Queue,
         output: &'a Output,
     ) -> Self {
@@ -32,27 +34,29 @@ impl<'a> Worker<'a> {
     /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self) {
         loop {
-            let searching = self.search.searching();
+            let searching = self.seats.iter().flatten().count();
             let tickets = self.queue.take(SEATS - searching, searching == 0);
             if tickets.is_empty() && searching == 0 {
                 return;
             }
             tickets.into_iter().for_each(|ticket| self.begin(ticket));
-            let mut done = Vec::new();
-            let advanced = self.search.advance(&mut done);
-            for seat in done {
-                let ticket = self.seats[seat].take().expect("a search was begun in this seat");
-                self.output.json(&analysed(self.game, &ticket.task, &self.search.analysis(seat)));
-                self.queue.finish(&ticket);
-            }
-            if let Err(fault) = advanced {
-                self.fail(&fault);
+            match self.search.advance(&mut |_, _| ()) {
+                Ok(chosen) => chosen.into_iter().for_each(|(seat, _)| self.answer(seat)),
+                Err(fault) => self.fail(&fault),
             }
         }
     }
 
-    /// Ends all running searches and answers them with the failure of the GPU.
-    fn fail(&mut self, fault: &DeviceError) {
+    /// Answers with what the search in a seat has found.
+    fn answer(&mut self, seat: usize) {
+        let ticket = self.seats[seat].take().expect("a search was begun in this seat");
+        let analysis = self.search.analysis(seat).expect("the agent searches a tree");
+        self.output.json(&analysed(self.game, &ticket.task, &analysis));
+        self.queue.finish(&ticket);
+    }
+
+    /// Ends all running searches and answers them with the fault.
+    fn fail(&mut self, fault: &Fault) {
         self.search.clear();
         for ticket in self.seats.iter_mut().filter_map(Option::take) {
             self.output.json(&failed(&ticket.task, fault));
@@ -68,7 +72,9 @@ impl<'a> Worker<'a> {
             return self.queue.finish(&ticket);
         }
         let seat = self.seats.iter().position(Option::is_none).expect("no more tickets are taken than seats are free");
-        self.search.analyse(seat, &task.state, task.simulations, ticket.stop.clone());
+        self.search.new_game(seat, &task.state, stream(0, Purpose::Play, [0, 0]));
+        let limits = Some(Limits::nodes(u64::from(task.simulations)));
+        self.search.begin(seat, &task.state, SearchRequest { limits, ..SearchRequest::stopped_by(&ticket.stop) });
         self.seats[seat] = Some(ticket);
     }
 }
@@ -79,61 +85,35 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use serde_json::{Value, json};
-    use turnstone_agents::Analysis;
+    use turnstone_agents::{Chosen, OnInfo, SearchInfo};
     use turnstone_base::streams::Stream;
-    use turnstone_env::{Action, AnyState, Params};
+    use turnstone_env::{AnyState, Params};
     use turnstone_games::built_in;
-    use turnstone_search::classic::Stop;
-    use turnstone_search::{Evaluation, RootAction, TensorEvaluator, TensorFault};
 
     use super::super::query::Task;
     use super::*;
 
     /// A search whose GPU is gone.
-    struct Lost(usize);
+    struct Lost;
 
-    impl TreeSearch for Lost {
-        fn new_game(&mut self, _: usize, _: &AnyState) {}
-
-        fn played(&mut self, _: usize, _: Action) {}
-
-        fn begin(&mut self, _: usize, _: &AnyState, _: u32, _: &mut Stream, _: Stop) {
-            self.0 += 1;
+    impl Search for Lost {
+        fn most_seats(&self) -> usize {
+            SEATS
         }
 
-        fn searching(&self) -> usize {
-            self.0
+        fn new_game(&mut self, _: usize, _: &AnyState, _: Stream) {}
+
+        fn begin(&mut self, _: usize, _: &AnyState, _: SearchRequest) {}
+
+        fn advance(&mut self, _: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault> {
+            Err(Fault::new("the GPU failed: device lost"))
         }
 
-        fn advance_while(&mut self, _: &mut dyn FnMut() -> bool, _: &mut Vec<usize>) -> Result<(), DeviceError> {
-            Err(DeviceError::Failed("device lost".to_owned()))
-        }
-
-        fn advance_with(&mut self, _: &mut dyn TensorEvaluator, _: &mut Vec<usize>) -> Result<(), TensorFault> {
-            unreachable!("the worker has no evaluator")
-        }
-
-        fn chosen(&self, _: usize) -> Action {
+        fn report(&self, _: usize) -> SearchInfo {
             unreachable!("nothing is found")
         }
 
-        fn analysis(&self, _: usize) -> Analysis {
-            unreachable!("nothing is found")
-        }
-
-        fn actions_after(&self, _: usize, _: &[Action]) -> Option<Vec<RootAction>> {
-            None
-        }
-
-        fn predict(&mut self, _: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), DeviceError> {
-            unreachable!("the worker asks for no prediction")
-        }
-
-        fn clear(&mut self) {
-            self.0 = 0;
-        }
-
-        fn forget(&mut self) {}
+        fn clear(&mut self) {}
     }
 
     #[derive(Clone, Default)]
@@ -156,7 +136,7 @@ mod tests {
         let task = |turn: usize| Task { id: "a".to_owned(), turn, state: game.start(), simulations: 9, priority: 0 };
         assert!(queue.put((0..SEATS + 2).map(task).collect()), "more than are searched at once");
         queue.close();
-        Worker::new(&*game, Box::new(Lost(0)), &queue, &Output::new(lines.clone())).run();
+        Worker::new(&*game, Box::new(Lost), &queue, &Output::new(lines.clone())).run();
         let text = String::from_utf8(lines.0.lock().expect("no writer panics").clone()).expect("text");
         let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let expected =

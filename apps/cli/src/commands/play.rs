@@ -18,7 +18,7 @@ use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
 use crate::args::{Place, PlaceArgs};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, levels};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, levels};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -64,8 +64,8 @@ impl Play {
             seed: self.seed,
             quiet: self.json,
         };
-        let players = [self.player(&*game, &self.p1)?, self.player(&*game, &self.p2)?];
-        let mut session = Session::new(&*game, players, settings, state)?;
+        let agents = [self.search(&*game, &self.p1)?, self.search(&*game, &self.p2)?];
+        let mut session = Session::new(&*game, agents, settings, state)?;
         let code = session.run()?;
         if self.json {
             println!("{}", json!(session.record()));
@@ -73,14 +73,17 @@ impl Play {
         Ok(code)
     }
 
-    /// The agent's player, or `None` for a person.
-    fn player(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Player>>> {
+    /// The agent's search, or `None` for a person.
+    fn search(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Search>>> {
         if *spec != AgentSpec::Human {
             let is_for_a_person = [&self.p1, &self.p2].contains(&&AgentSpec::Human);
             // A level's strength was measured with one.
             let is_level = matches!(spec, AgentSpec::Level(_));
             let threads = if is_for_a_person && !is_level { cores() } else { 1 };
-            return Ok(Some(Agent::load(spec, game)?.player_with(game, threads)?));
+            let agent = Agent::load(spec, game)?;
+            let mut search = agent.search(game, 1)?;
+            search.set_threads(agent.spec.threads().number().unwrap_or(threads));
+            return Ok(Some(search));
         }
         if self.json {
             bail!("a person cannot play with --json: give --p1 and --p2 other agents");

@@ -6,13 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_search::classic::{Limits, Stop};
 
 use super::info::{complaint, info_line};
 use crate::output::Output;
-use turnstone_agents::{Player, SearchRequest};
+use turnstone_agents::{Search, SearchRequest};
 
 /// Time that the end of the program waits for a stopped search.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -56,13 +56,12 @@ impl SearchThread {
     ///
     /// # Errors
     /// The system cannot start a thread.
-    pub(super) fn start(game: Arc<dyn DynGame>, player: Box<dyn Player>, seed: u64, output: Output) -> Result<Self> {
+    pub(super) fn start(game: Arc<dyn DynGame>, search: Box<dyn Search>, seed: u64, output: Output) -> Result<Self> {
         let (jobs, todo) = mpsc::channel();
         let (finished, done) = mpsc::channel();
         let run = move || {
-            let rng = stream(seed, Purpose::Play, [0, 0]);
             let at = Line::new(game.start());
-            let mut searcher = Searcher { game, player, rng, at, seed, output };
+            let mut searcher = Searcher { game, search, at, seed, output };
             searcher.new_game();
             for job in todo {
                 searcher.work(job, &finished);
@@ -138,9 +137,8 @@ fn failed() -> anyhow::Error {
 /// State of the search thread.
 struct Searcher {
     game: Arc<dyn DynGame>,
-    player: Box<dyn Player>,
-    rng: Stream,
-    /// The line that the player has last been given.
+    search: Box<dyn Search>,
+    /// The line that the search has last been given.
     at: Line,
     seed: u64,
     output: Output,
@@ -165,20 +163,19 @@ impl Searcher {
 
     fn new_game(&mut self) {
         self.at = Line::new(self.game.start());
-        self.rng = stream(self.seed, Purpose::Play, [0, 0]);
-        self.player.new_game(&self.at.start, &mut self.rng);
+        self.search.new_game(0, &self.at.start, stream(self.seed, Purpose::Play, [0, 0]));
     }
 
-    /// Searches a position and returns the `bestmove` line, after an error line if the player failed.
+    /// Searches a position and returns the `bestmove` line, after an error line if it failed.
     fn search(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
         for &action in line.since(&self.at).unwrap_or_default() {
-            self.player.played(action);
+            self.search.played(0, action);
         }
         self.at = line;
         let start = Instant::now();
         let mut report = |info: &_| self.output.line(&info_line(&*self.game, &self.at.state, info, start.elapsed()));
-        let mut request = SearchRequest { limits, control: stop.into(), report: Some(&mut report) };
-        match self.player.search(&self.at.state, &mut request, &mut self.rng) {
+        let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(&stop) };
+        match self.search.choose_within(0, &self.at.state, request, &mut report) {
             Ok(action) => format!("bestmove {}", self.game.action_text_in(&self.at.state, action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }
@@ -218,12 +215,13 @@ mod tests {
     #[test]
     fn a_search_that_is_answered_is_over() {
         let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("valid defaults");
-        let player = Agent::load(&AgentSpec::Random, &*game).and_then(|agent| agent.player(&*game)).expect("no file");
+        let search =
+            Agent::load(&AgentSpec::Random, &*game).and_then(|agent| agent.search(&*game, 1)).expect("no file");
         let (seen, answers) = mpsc::channel();
         let (act, acted) = mpsc::channel();
         let output = Output::new(Client { seen, acted });
         let line = Line::new(game.start());
-        let mut thread = SearchThread::start(game, player, 1, output).expect("a thread");
+        let mut thread = SearchThread::start(game, search, 1, output).expect("a thread");
         for round in 0..4 {
             thread.search(&line, None).expect("it works");
             answers.recv().expect("an answer");

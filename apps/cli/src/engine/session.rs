@@ -46,8 +46,7 @@ impl<'a> Session<'a> {
         is_current: bool,
         output: &'a Output,
     ) -> Result<Self> {
-        let player = setup.player(game)?;
-        let search = SearchThread::start(setup.game.clone(), player, setup.seed, output.clone())?;
+        let search = SearchThread::start(setup.game.clone(), setup.search(game)?, setup.seed, output.clone())?;
         Ok(Self { game, setup, output, line: Line::new(game.start()), is_current, search })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Player, most_threads};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, most_threads};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::checkpoint_game;
@@ -74,14 +74,14 @@ impl Setup {
         self.threads.or(self.agent.threads().number()).unwrap_or(1)
     }
 
-    /// Creates the player that searches.
+    /// Creates the agent's search.
     ///
     /// # Errors
     /// The agent cannot play the game.
-    pub(super) fn player(&self, game: &dyn PlayableGame) -> Result<Box<dyn Player>> {
-        let mut player = self.agent_for(game)?.player(game)?;
-        player.set_threads(self.threads());
-        Ok(player)
+    pub(super) fn search(&self, game: &dyn PlayableGame) -> Result<Box<dyn Search>> {
+        let mut search = self.agent_for(game)?.search(game, 1)?;
+        search.set_threads(self.threads());
+        Ok(search)
     }
 
     /// Loads the agent for the game.

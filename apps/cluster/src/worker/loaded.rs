@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use turnstone_agents::Agent;
+use turnstone_agents::search::Fault;
 use turnstone_arena::grading::answers_to;
 use turnstone_arena::{PlannedGame, Tournament};
 use turnstone_selfplay::{Progress, SelfPlayStats, Session};
@@ -75,12 +76,12 @@ impl Loaded {
                     let place = sessions.as_mut().and_then(|all| all.get_mut(thread)).and_then(Option::take);
                     place.context("a thread has its session to itself")?
                 };
-                play_on(&mut *session, &mut counted, counter, &self.retired);
+                let played = play_on(&mut *session, &mut counted, counter, &self.retired);
                 let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(place) = sessions.as_mut().and_then(|all| all.get_mut(thread)) {
                     *place = Some((session, counted));
                 }
-                Ok(())
+                Ok(played?)
             }
             Kind::Games { agents, tournament, plans } => {
                 let agents: Vec<&Agent> = agents.iter().collect();
@@ -117,11 +118,16 @@ impl Loaded {
 }
 
 /// Plays games of self-play until none is in progress and none is left.
-fn play_on(session: &mut dyn Session, counted: &mut SelfPlayStats, counter: &Counter<'_>, retired: &AtomicBool) {
+fn play_on(
+    session: &mut dyn Session,
+    counted: &mut SelfPlayStats,
+    counter: &Counter<'_>,
+    retired: &AtomicBool,
+) -> Result<(), Fault> {
     let progress = Progress::default();
     loop {
         let mut next = || (counter.next)(1).pop();
-        let more = session.step((counter.share)(), &mut next, &progress);
+        let more = session.step((counter.share)(), &mut next, &progress)?;
         for game in session.take_finished() {
             let now = session.stats();
             (counter.count)(counted, &now);
@@ -129,7 +135,7 @@ fn play_on(session: &mut dyn Session, counted: &mut SelfPlayStats, counter: &Cou
             (counter.put)(game.number, game.transcript());
         }
         if !more || counter.stop.load(Ordering::Relaxed) || retired.load(Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
     }
 }

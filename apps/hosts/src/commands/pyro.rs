@@ -51,13 +51,13 @@ impl Pyro {
             bail!("agent `human`: a person plays in the world's own window");
         }
         let konane = Erased::knowing::<turnstone_games::Konane>(Konane::default());
-        let mut player = Agent::load(&self.agent, &konane)?.player(&konane)?;
+        let mut search = Agent::load(&self.agent, &konane)?.search(&konane, 1)?;
         let mut client = Client::connect(&self.host, self.port)?;
         let side = letter(client.side());
         println!("{} plays {side} on {}:{}", self.agent, self.host, self.port);
-        let mut rng = stream(self.seed, Purpose::Play, [u64::from(self.port), 0]);
+        let rng = stream(self.seed, Purpose::Play, [u64::from(self.port), 0]);
         let (mut number, stop) = (0, stop_on_signals()?);
-        client.play(&mut *player, &mut rng, self.games, Duration::from_millis(self.poll), &stop, |played| {
+        client.play(&mut *search, &rng, self.games, Duration::from_millis(self.poll), &stop, |played| {
             number += 1;
             let result = if played.won { "won" } else { "lost" };
             println!("game {number}: {side} {result}, {} moves", played.moves);

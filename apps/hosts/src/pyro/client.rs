@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rand::{RngExt, SeedableRng};
 use thiserror::Error;
 use turnstone_base::streams::Stream;
 use turnstone_env::games::{Konane, konane};
@@ -14,7 +15,7 @@ use turnstone_env::{Action, AnyState, Error as GameError, Game, Side};
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
 use super::{SIDES, letter};
-use turnstone_agents::{Player, PlayerFault};
+use turnstone_agents::{PlayerFault, Search};
 
 /// Time to wait for a world that is not listening yet.
 const STARTING: Duration = Duration::from_secs(10);
@@ -207,17 +208,17 @@ impl Client {
     /// The world has gone, or does not keep to the protocol or the rules, or the agent fails.
     pub fn play(
         &mut self,
-        player: &mut dyn Player,
-        rng: &mut Stream,
+        search: &mut dyn Search,
+        rng: &Stream,
         games: u32,
         poll: Duration,
         stop: &AtomicBool,
         mut report: impl FnMut(Played),
     ) -> Result<(), PyroError> {
-        let game = Konane::default();
+        let (game, mut rng) = (Konane::default(), rng.clone());
         let (mut played, mut progress, mut reconnections) = (0, Progress::default(), 0);
         while played < games && !stop.load(Ordering::Relaxed) {
-            match self.step(&game, &mut progress, player, rng) {
+            match self.step(&game, &mut progress, search, &mut rng) {
                 Ok(Step::Waited) => thread::sleep(poll),
                 Ok(Step::Moved) => {}
                 Ok(Step::Ended(game)) => {
@@ -242,7 +243,7 @@ impl Client {
         &mut self,
         game: &Konane,
         progress: &mut Progress,
-        player: &mut dyn Player,
+        search: &mut dyn Search,
         rng: &mut Stream,
     ) -> Result<Step, PyroError> {
         if self.ask_player("whosMove")? != self.player {
@@ -260,9 +261,10 @@ impl Client {
                 return Ok(Step::Moved);
             }
             if progress.moves == 0 {
-                player.new_game(&AnyState::new(state), rng);
+                let random = Stream::seed_from_u64(rng.random());
+                search.new_game(0, &AnyState::new(state), random);
             }
-            let action = player.choose(&AnyState::new(state), rng)?;
+            let action = search.choose(0, &AnyState::new(state))?;
             // A world that was reset while the player thought would take the move for one of the new game.
             if self.ask_player("whosMove")? != self.player || self.board()? != board {
                 return Ok(Step::Moved);

@@ -1,8 +1,8 @@
 //! Hints for a person, from an agent that does not take part in the game.
 
 use anyhow::{Context, Result};
-use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};
-use turnstone_base::streams::{Purpose, Stream, stream};
+use turnstone_agents::{PlayableGame, Search, SearchRequest};
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState};
 
 use crate::args::load_adviser;
@@ -10,7 +10,7 @@ use crate::args::load_adviser;
 /// An agent that is asked about positions.
 pub(super) struct Adviser {
     name: String,
-    player: Box<dyn Player>,
+    search: Box<dyn Search>,
     seed: u64,
 }
 
@@ -30,8 +30,8 @@ impl Adviser {
     /// It cannot be loaded.
     pub(super) fn new(game: &dyn PlayableGame, seed: u64) -> Result<Self> {
         let agent = load_adviser(None, game).context("the adviser")?;
-        let player = agent.player(game).context("the adviser")?;
-        Ok(Self { name: agent.spec.to_string(), player, seed })
+        let search = agent.search(game, 1).context("the adviser")?;
+        Ok(Self { name: agent.spec.to_string(), search, seed })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -43,13 +43,10 @@ impl Adviser {
     /// # Errors
     /// The agent has failed.
     pub(super) fn advise(&mut self, state: &AnyState) -> Result<Advice> {
-        let mut rng: Stream = stream(self.seed, Purpose::Play, [2, 0]);
-        self.player.new_game(state, &mut rng);
-        let mut found: Option<SearchInfo> = None;
-        let mut report = |info: &SearchInfo| found = Some(info.clone());
-        let mut request = SearchRequest { report: Some(&mut report), ..SearchRequest::default() };
-        let action = self.player.search(state, &mut request, &mut rng).context("the adviser")?;
-        let (line, score) = found.map_or((Vec::new(), None), |info| (info.line, info.score));
-        Ok(Advice { action, line, win_draw_loss: score.map(|score| score.win_draw_loss) })
+        self.search.new_game(0, state, stream(self.seed, Purpose::Play, [2, 0]));
+        let request = SearchRequest::default().with_reports();
+        let action = self.search.choose_within(0, state, request, &mut |_| ()).context("the adviser")?;
+        let found = self.search.report(0);
+        Ok(Advice { action, line: found.line, win_draw_loss: found.score.map(|score| score.win_draw_loss) })
     }
 }

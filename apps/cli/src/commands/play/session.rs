@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use rand::Rng;
 use serde_json::json;
 use turnstone_agents::sheet::section;
-use turnstone_agents::{PlayableGame, Player, SearchInfo, SearchRequest};
+use turnstone_agents::{PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::terminal::terminal_size;
@@ -41,8 +42,9 @@ pub(super) struct Settings {
 /// A game in progress.
 pub(super) struct Session<'a> {
     game: &'a dyn PlayableGame,
-    /// The agents' players; `None` where a person plays.
-    players: [Option<Box<dyn Player>>; 2],
+    /// The agents' searches; `None` where a person plays.
+    agents: [Option<Box<dyn Search>>; 2],
+    /// The random streams of the seats, from which those of games are drawn after moves were taken back.
     rngs: [Stream; 2],
     settings: Settings,
     /// The positions from the start to now, one more than moves.
@@ -66,18 +68,18 @@ enum Turn {
 impl<'a> Session<'a> {
     pub(super) fn new(
         game: &'a dyn PlayableGame,
-        players: [Option<Box<dyn Player>>; 2],
+        agents: [Option<Box<dyn Search>>; 2],
         settings: Settings,
         start: AnyState,
     ) -> Result<Self> {
         let rngs = [0, 1].map(|seat| stream(settings.seed, Purpose::Play, [seat, 0]));
-        let prompt = if players.iter().any(Option::is_none) { Prompt::new() } else { Prompt::Plain };
-        let people = players.iter().filter(|player| player.is_none()).count();
+        let prompt = if agents.iter().any(Option::is_none) { Prompt::new() } else { Prompt::Plain };
+        let people = agents.iter().filter(|agent| agent.is_none()).count();
         let screen = Screen::new(settings.quiet, people);
         let (positions, moves) = (vec![start], Vec::new());
         let (adviser, resigned) = (None, None);
-        let mut session = Self { game, players, rngs, settings, positions, moves, prompt, screen, adviser, resigned };
-        session.start_players();
+        let mut session = Self { game, agents, rngs, settings, positions, moves, prompt, screen, adviser, resigned };
+        session.start_agents();
         Ok(session)
     }
 
@@ -89,7 +91,7 @@ impl<'a> Session<'a> {
             && self.settings.max_moves.is_none_or(|most| self.moves.len() < most)
         {
             let mover = self.game.mover(self.state());
-            if self.players[mover.index()].is_some() {
+            if self.agents[mover.index()].is_some() {
                 self.agent_plays(mover)?;
                 continue;
             }
@@ -146,11 +148,12 @@ impl<'a> Session<'a> {
     }
 
     /// Makes the agents start from the position on the board.
-    fn start_players(&mut self) {
+    fn start_agents(&mut self) {
         let state = self.positions.last().expect("there is a start");
-        for (player, rng) in self.players.iter_mut().zip(&mut self.rngs) {
-            if let Some(player) = player {
-                player.new_game(state, rng);
+        for (agent, rng) in self.agents.iter_mut().zip(&mut self.rngs) {
+            if let Some(search) = agent {
+                search.new_game(0, state, rng.clone());
+                rng.next_u64(); // another choice after moves were taken back
             }
         }
     }
@@ -158,15 +161,15 @@ impl<'a> Session<'a> {
     fn agent_plays(&mut self, mover: Side) -> Result<()> {
         let seat = mover.index();
         let state = self.positions.last().expect("there is a start");
-        let player = self.players[seat].as_mut().expect("this side has a player");
-        let (game, rng) = (self.game, &mut self.rngs[seat]);
+        let search = self.agents[seat].as_mut().expect("this side has an agent");
+        let game = self.game;
         let searched = self.screen.thinking(&mover.to_string(), |show| {
-            let Some(show) = show else { return player.choose(state, rng) };
+            let Some(show) = show else { return search.choose(0, state) };
             let mut report = |info: &SearchInfo| show(best_line(game, state, info));
-            player.search(state, &mut SearchRequest { report: Some(&mut report), ..SearchRequest::default() }, rng)
+            search.choose_within(0, state, SearchRequest::default().with_reports(), &mut report)
         });
         let action = searched.with_context(|| format!("{mover}"))?;
-        let comment = player.comment();
+        let comment = search.comment(0);
         self.play(mover, action, comment)
     }
 
@@ -174,13 +177,13 @@ impl<'a> Session<'a> {
         let mut state = self.state().clone();
         let text = self.game.action_text_in(&state, action);
         self.game.try_play(&mut state, action)?;
-        self.players.iter_mut().flatten().for_each(|player| player.played(action));
+        self.agents.iter_mut().flatten().for_each(|search| search.played(0, action));
         self.positions.push(state);
         self.moves.push(action);
         let name = coloured(mover.index(), &mover.to_string());
         let line = move_line(self.moves.len(), mover, &name, &text, comment);
         let over = self.game.outcome(self.state()).is_some();
-        let turn = over || self.people() == 0 || self.players[self.game.mover(self.state()).index()].is_none();
+        let turn = over || self.people() == 0 || self.agents[self.game.mover(self.state()).index()].is_none();
         self.screen.say(&line);
         if turn {
             self.show();
@@ -193,7 +196,7 @@ impl<'a> Session<'a> {
         if self.people() == 0 {
             return Vec::new();
         }
-        let who = |side: Side| match (&self.players[side.index()], self.people()) {
+        let who = |side: Side| match (&self.agents[side.index()], self.people()) {
             (None, 1) => "you".to_owned(),
             (None, _) => "a person".to_owned(),
             (Some(_), _) => self.settings.shown[side.index()].clone(),
@@ -211,7 +214,7 @@ impl<'a> Session<'a> {
     }
 
     fn people(&self) -> usize {
-        self.players.iter().filter(|player| player.is_none()).count()
+        self.agents.iter().filter(|agent| agent.is_none()).count()
     }
 
     fn show(&self) {
@@ -294,13 +297,13 @@ impl<'a> Session<'a> {
     fn take_back(&mut self, mover: Side) -> bool {
         let own = |i: &usize| {
             let side = self.game.mover(&self.positions[*i]);
-            if self.people() == 1 { side == mover } else { self.players[side.index()].is_none() }
+            if self.people() == 1 { side == mover } else { self.agents[side.index()].is_none() }
         };
         let Some(ply) = (0..self.moves.len()).rev().find(own) else { return false };
         let taken = self.moves.len() - ply;
         self.positions.truncate(ply + 1);
         self.moves.truncate(ply);
-        self.start_players();
+        self.start_agents();
         self.show();
         self.screen.say(&format!("took back {taken} {}", if taken == 1 { "move" } else { "moves" }));
         true
@@ -338,7 +341,7 @@ impl<'a> Session<'a> {
 
     /// What the result means for the one person at the terminal.
     fn for_the_person(&self) -> String {
-        let person = Side::BOTH.into_iter().find(|side| self.players[side.index()].is_none());
+        let person = Side::BOTH.into_iter().find(|side| self.agents[side.index()].is_none());
         let (Some(side), Some(outcome), 1) = (person, self.game.outcome(self.state()), self.people()) else {
             return String::new();
         };

@@ -1,8 +1,8 @@
-//! Evaluators: a batch of positions in, priors over the legal actions and values out.
+//! A batch of positions, and what a backend writes into it.
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{Action, ActionList, Game, Side};
+use std::ops::Range;
+
+use turnstone_env::{Action, Side};
 
 /// Evaluation of a position.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -65,6 +65,26 @@ impl<S> EvalBatch<S> {
         self.states.len() - 1
     }
 
+    /// Adds the positions of some rows of another batch.
+    pub(super) fn extend_from(&mut self, other: &Self, rows: Range<usize>)
+    where
+        S: Copy,
+    {
+        for row in rows {
+            let (state, legal) = other.position(row);
+            self.push(*state, legal);
+        }
+    }
+
+    /// Takes what another batch says about some of its rows, whose positions are those from `first` on.
+    pub(super) fn copy_answers(&mut self, first: usize, other: &Self, rows: Range<usize>) {
+        for (row, from) in (first..).zip(rows) {
+            let (priors, estimate) = other.answer(from);
+            self.priors_mut(row).copy_from_slice(priors);
+            self.estimates[row] = estimate;
+        }
+    }
+
     /// Number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -112,65 +132,8 @@ impl<S> EvalBatch<S> {
         (&self.priors[self.range(i)], self.estimates[i])
     }
 
-    fn range(&self, i: usize) -> std::ops::Range<usize> {
+    fn range(&self, i: usize) -> Range<usize> {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         start..self.ends[i]
     }
-}
-
-/// Gives a prior for every legal action of a position and a value of the position.
-pub trait Evaluator<G: Game> {
-    /// Writes the priors of the legal actions and the evaluation **for the first side** of every position of the batch.
-    /// None of the positions is over.
-    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>);
-}
-
-/// Equal priors and value 0: search without knowledge.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Uniform;
-
-impl<G: Game> Evaluator<G> for Uniform {
-    fn evaluate(&mut self, _: &G, batch: &mut EvalBatch<G::State>) {
-        for i in 0..batch.len() {
-            equal_priors(batch.priors_mut(i));
-            batch.set_evaluation(i, Evaluation::default());
-        }
-    }
-}
-
-/// Equal priors and the result of one uniformly random playout: classical Monte Carlo tree search.
-#[derive(Clone, Debug)]
-pub struct Rollout {
-    rng: Xoshiro256PlusPlus,
-    legal: ActionList,
-}
-
-impl Rollout {
-    /// An evaluator with its own random stream.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self { rng: Xoshiro256PlusPlus::seed_from_u64(seed), legal: ActionList::new() }
-    }
-}
-
-impl<G: Game> Evaluator<G> for Rollout {
-    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) {
-        for i in 0..batch.len() {
-            let mut state = *batch.position(i).0;
-            let outcome = loop {
-                if let Some(outcome) = game.outcome(&state) {
-                    break outcome;
-                }
-                game.legal(&state, &mut self.legal);
-                game.play(&mut state, self.legal[self.rng.random_range(0..self.legal.len())]);
-            };
-            equal_priors(batch.priors_mut(i));
-            batch.set_evaluation(i, Evaluation::exact(outcome.value()));
-        }
-    }
-}
-
-fn equal_priors(priors: &mut [f32]) {
-    let prior = 1.0 / priors.len() as f32;
-    priors.fill(prior);
 }

@@ -1,0 +1,33 @@
+//! Uniformly random legal actions.
+
+use rand::RngExt;
+use turnstone_base::streams::Stream;
+use turnstone_env::{ActionList, AnyState, Game};
+
+use crate::one_by_one::Chooser;
+use crate::request::{SearchInfo, SearchRequest};
+
+/// Uniformly random legal actions.
+pub(crate) struct Random<G> {
+    game: G,
+    legal: ActionList,
+}
+
+impl<G> Random<G> {
+    pub(crate) fn new(game: G) -> Self {
+        Self { game, legal: ActionList::new() }
+    }
+}
+
+impl<G: Game> Chooser for Random<G> {
+    fn choose(
+        &mut self,
+        state: &AnyState,
+        _: &SearchRequest,
+        rng: &mut Stream,
+        _: &mut dyn FnMut(&SearchInfo),
+    ) -> SearchInfo {
+        self.game.legal(state.of(), &mut self.legal);
+        SearchInfo::of_action(self.legal[rng.random_range(0..self.legal.len())])
+    }
+}

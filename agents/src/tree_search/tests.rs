@@ -1,0 +1,209 @@
+//! Seats side by side, exact values, stops, and evaluations that fail.
+
+use turnstone_base::streams::{Purpose, stream};
+use turnstone_env::games::{Mancala, mancala};
+use turnstone_exact::{Silent, SolveLimits};
+use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
+use turnstone_search::Uniform;
+use turnstone_search::classic::Stop;
+
+use super::*;
+use crate::search_settings::SearchKind;
+
+/// Equal priors and even positions; one call fails, by its number from 0.
+struct FailsOnce {
+    calls_before: usize,
+}
+
+fn fault() -> Fault {
+    Fault::new("device lost")
+}
+
+impl Backend<Mancala> for FailsOnce {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<mancala::State>) -> Result<(), Fault> {
+        let fails = self.calls_before == 0;
+        self.calls_before = self.calls_before.wrapping_sub(1);
+        if fails { Err(fault()) } else { Uniform.evaluate(game, batch) }
+    }
+
+    fn for_thread(&self, _: usize) -> Option<AnyBackend<Mancala>> {
+        Some(Box::new(FailsOnce { calls_before: usize::MAX }))
+    }
+}
+
+fn plan(simulations: u32, kind: SearchKind) -> Plan {
+    let budget = Budget::Simulations(simulations);
+    Plan { budget, settings: SearchSettings::from(kind), temperature: 0.0, source: Source::Network }
+}
+
+fn search(calls_before: usize, simulations: u32, kind: SearchKind) -> TreeSearch<Mancala> {
+    TreeSearch::new(&Mancala::default(), Box::new(FailsOnce { calls_before }), plan(simulations, kind), 0)
+}
+
+fn start() -> AnyState {
+    AnyState::new(Mancala::default().start())
+}
+
+fn begin(search: &mut dyn Search, seat: usize, request: SearchRequest) {
+    search.new_game(seat, &start(), stream(1, Purpose::Play, [seat as u64, 0]));
+    search.begin(seat, &start(), request);
+}
+
+fn limited(nodes: u64) -> SearchRequest {
+    SearchRequest { limits: Some(Limits::nodes(nodes)), ..SearchRequest::default() }
+}
+
+/// Advances until this number of seats have chosen. Returns their analyses by seat, and the number of faults.
+fn finish(search: &mut dyn Search, seats: usize) -> (Vec<(usize, Analysis)>, usize) {
+    let (mut found, mut faults) = (Vec::new(), 0);
+    while found.len() < seats {
+        match search.advance(&mut |_, _| ()) {
+            Err(error) => {
+                assert_eq!(error, fault());
+                faults += 1;
+            }
+            Ok(chosen) => {
+                for (seat, action) in chosen {
+                    let analysis = search.analysis(seat).expect("a tree");
+                    assert_eq!(action, Ok(analysis.actions[0].root.action));
+                    found.push((seat, analysis));
+                }
+            }
+        }
+    }
+    found.sort_by_key(|(seat, _)| *seat);
+    (found, faults)
+}
+
+#[test]
+fn a_batch_that_failed_is_evaluated_again() {
+    let found = |calls_before| {
+        let mut search = search(calls_before, 20, SearchKind::Puct);
+        (0..3).for_each(|seat| begin(&mut search, seat, limited(10 + seat as u64)));
+        finish(&mut search, 3)
+    };
+    let (whole, faults) = found(usize::MAX);
+    assert_eq!((whole.len(), faults), (3, 0));
+    assert_eq!([10, 11, 12], [0, 1, 2].map(|seat| whole[seat].1.visits));
+    for calls_before in [0, 7] {
+        assert_eq!(found(calls_before), (whole.clone(), 1));
+    }
+}
+
+#[test]
+fn searches_that_were_cleared_after_a_failure_begin_afresh() {
+    for request in [SearchRequest::default(), limited(30)] {
+        let chosen = |calls_before: usize| {
+            let mut search: Box<dyn Search> = Box::new(search(calls_before, 30, SearchKind::Gumbel));
+            let mut choose = || {
+                search.new_game(0, &start(), stream(5, Purpose::Play, [0, 0]));
+                search.choose_within(0, &start(), request.clone(), &mut |_| ())
+            };
+            let first = choose();
+            (first.clone(), if first.is_err() { choose() } else { first })
+        };
+        let (expected, _) = chosen(usize::MAX);
+        assert!(expected.is_ok());
+        assert_eq!(chosen(9), (Err(fault().into()), expected));
+    }
+}
+
+#[test]
+fn a_prediction_that_fails_is_an_error() {
+    let mut search = search(0, 1, SearchKind::Puct);
+    assert_eq!(search.predict(&start()), Err(fault()));
+    let (priors, even) = search.predict(&start()).expect("it fails once").expect("a backend");
+    assert_eq!((priors.len(), even.win_draw_loss(Side::First)), (6, [0.5, 0.0, 0.5]));
+}
+
+#[test]
+fn a_stopped_search_shows_what_it_has_found() {
+    let (mut search, stop) = (search(usize::MAX, 100, SearchKind::Puct), Stop::default());
+    begin(&mut search, 1, SearchRequest::stopped_by(&stop));
+    for _ in 0..20 {
+        assert_eq!(search.advance(&mut |_, _| ()), Ok(Vec::new()));
+    }
+    let before = search.analysis(1).expect("a tree");
+    assert!(before.visits > 10 && !before.stopped);
+    stop.raise();
+    let (found, _) = finish(&mut search, 1);
+    assert_eq!(found, [(1, Analysis { stopped: true, ..before })]);
+    // One that is stopped before it begins has evaluated its root.
+    begin(&mut search, 1, SearchRequest::stopped_by(&stop));
+    let (found, _) = finish(&mut search, 1);
+    assert_eq!((found[0].1.visits, found[0].1.actions.len()), (0, 6));
+}
+
+/// Plays by the priors, with all seats in one batch.
+#[test]
+fn positions_without_search_are_one_batch() {
+    struct Counted(usize);
+    impl Backend<Mancala> for Counted {
+        fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<mancala::State>) -> Result<(), Fault> {
+            assert_eq!(batch.len(), self.0);
+            Uniform.evaluate(game, batch)
+        }
+    }
+    let mut search = TreeSearch::new(&Mancala::default(), Box::new(Counted(4)), plan(0, SearchKind::Puct), 0);
+    (0..4).for_each(|seat| begin(&mut search, seat, SearchRequest::default()));
+    let chosen = search.advance(&mut |_, _| ()).expect("it never fails");
+    let first = turnstone_env::Action(0);
+    assert_eq!(chosen, [0, 1, 2, 3].map(|seat| (seat, Ok(first))));
+    assert_eq!((search.analysis(0), search.report(0).line), (None, vec![first]));
+}
+
+#[test]
+fn exact_values_at_the_leaves_prove_the_root() {
+    let game = Mancala::default();
+    let endgames = || MancalaEndgames::build(&game, 9, 1, &Silent);
+    let truth = |limits| MancalaValues::new(MancalaSolver::new(&game, Some(endgames()), 1 << 12), limits);
+    let whole = truth(SolveLimits::NONE);
+    let mut proven = [0; 3];
+    for text in [
+        "1,0,2,0,1,2/16 0,3,0,2,1,1/19 1",
+        "0,1,0,4,0,1/17 2,0,0,1,3,1/18 2",
+        "2,0,1,1,0,1/21 1,1,2,0,0,3/15 1",
+        "1,1,0,0,2,2/15 3,0,1,1,1,1/20 2",
+    ] {
+        let state = game.parse_position(text).expect("possible");
+        let value = whole.value(&game, &state).expect("there is no limit");
+        for ((with_tables, threads), proven) in [(false, 1), (true, 1), (true, 3)].into_iter().zip(&mut proven) {
+            let (backend, plan) = (Box::new(FailsOnce { calls_before: usize::MAX }), plan(60, SearchKind::Puct));
+            let mut search = match with_tables {
+                true => TreeSearch::with_tables(&game, backend, Box::new(truth(SolveLimits::nodes(0))), plan, 0),
+                false => TreeSearch::new(&game, backend, plan, 0),
+            };
+            search.set_threads(threads);
+            search.new_game(0, &AnyState::new(state), stream(3, Purpose::Play, [0, 0]));
+            assert_eq!(search.table_move(0, &state), None, "the table is too small: {text}");
+            search.begin(0, &AnyState::new(state), SearchRequest::default());
+            let (found, _) = finish(&mut search, 1);
+            if let Some(found) = found[0].1.proven {
+                assert_eq!(found, value, "{text}");
+                *proven += 1;
+            }
+        }
+    }
+    assert!(proven[1] >= 3 && proven[0] < proven[1], "{proven:?} proven without and with tables");
+    assert_eq!(proven[1], proven[2], "with one thread and with three");
+}
+
+#[test]
+fn covered_positions_are_played_by_the_values_unless_lost() {
+    let game = Mancala::default();
+    let endgames = MancalaEndgames::build(&game, 8, 1, &Silent);
+    let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames), 1 << 12), SolveLimits::nodes(0));
+    let backend = Box::new(FailsOnce { calls_before: usize::MAX });
+    let mut search = TreeSearch::with_tables(&game, backend, Box::new(truth), plan(8, SearchKind::Puct), 0);
+    let [won, lost] = ["0,0,1,0,2,1/20 3,0,0,1,0,0/20 2", "0,0,1,0,2,1/30 3,0,0,1,0,0/10 2"]
+        .map(|text| AnyState::new(game.parse_position(text).expect("possible")));
+    for (seat, state) in [&won, &lost].into_iter().enumerate() {
+        search.new_game(seat, state, stream(4, Purpose::Play, [seat as u64, 0]));
+        search.begin(seat, state, SearchRequest::default());
+    }
+    let chosen = search.advance(&mut |_, _| ()).expect("it never fails");
+    assert_eq!((chosen.len(), chosen[0].0, search.comment(0).as_deref()), (1, 0, Some("by the tables")));
+    let (found, _) = finish(&mut search, 1);
+    assert!(found[0].0 == 1 && game.action_text(found[0].1.actions[0].root.action).starts_with('A'));
+    assert_eq!(found[0].1.proven, None, "the search of a lost position does without tables");
+}
