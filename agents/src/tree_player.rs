@@ -264,14 +264,14 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
     ) -> Result<bool, DeviceError> {
         let (game, tables) = (&self.game, self.tables.as_ref().filter(|tables| tables.asked));
         let known = |state: &G::State| tables.and_then(|tables| tables.value(game, state));
-        let all = u64::from(self.tree.search.simulations_left()) + watch.done;
+        let before = watch.done;
         let stop = request.control.stop.clone();
         let mut go_on = |search: &Mcts<G>| {
-            watch.done = all - u64::from(search.simulations_left());
+            watch.done = before + u64::from(search.simulations_done());
             check(search, watch, request, rng)
         };
         let ended = run_together(game, &mut self.tree.search, &mut self.evaluators, &known, &stop, &mut go_on)?;
-        watch.done = all - u64::from(self.tree.search.simulations_left());
+        watch.done = before + u64::from(self.tree.search.simulations_done());
         Ok(ended || stop.is_raised() || self.tree.search.proven().is_some() || watch.is_over())
     }
 
