@@ -34,7 +34,8 @@ pub(super) struct Plan {
     visits_before: u32,
     /// State of the sequential halving.
     pub(super) gumbel: gumbel::Root,
-    /// Held by the thread that selects at the root of a Gumbel search: sequential halving is a sequence.
+    /// Held by the thread that selects at the root of a Gumbel search, or takes a selection back: sequential halving is a
+    /// sequence.
     turn: Mutex<()>,
     /// Whether the threads of a shared search are to end.
     pub(super) is_ended: AtomicBool,
@@ -201,11 +202,13 @@ impl<G: Game> Walker<G> {
             leaf.leave();
             leaf.release();
         }
+        let turn = plan.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&(_, edge)) = self.path.first() {
             plan.gumbel.take_back(tree, edge);
         }
-        self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
         count::<Shared>(&plan.left, 1);
+        drop(turn);
+        self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
     }
 
     /// Takes a simulation and selects an edge of the root. Returns false if no simulation is left.
