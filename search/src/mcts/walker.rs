@@ -39,6 +39,8 @@ pub(super) struct Plan {
     turn: Mutex<()>,
     /// Whether the threads of a shared search are to end.
     pub(super) is_ended: AtomicBool,
+    /// Most actions of a position that there was no room for the edges of.
+    pub(super) too_many: AtomicU32,
     /// How often a thread has had to wait for another's evaluation.
     pub(super) waits: AtomicU64,
 }
