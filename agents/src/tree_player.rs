@@ -218,6 +218,12 @@ impl<G: Game, E: TryEvaluator<G> + Send> TreePlayer<G, E> {
                 break;
             }
             round = round.saturating_mul(2).min(LARGEST_ROUND);
+            if let Some(nodes) = limits.nodes
+                && self.evaluators.len() > 1
+            {
+                // Several threads cannot be ended between two simulations.
+                round = u64::from(round).min(nodes - watch.done) as u32;
+            }
         }
         request.notify(|| info(&self.tree.search, watch.done, rng));
         Ok(())

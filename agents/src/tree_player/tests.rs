@@ -64,6 +64,21 @@ fn covered_positions_are_played_by_the_values_unless_lost() {
 }
 
 #[test]
+fn threads_keep_to_a_limit_of_more_simulations_than_a_round_has() {
+    let (game, nodes) = (Mancala::default(), u64::from(LARGEST_ROUND) + 20_000);
+    let settings = SearchSettings::from(SearchKind::Puct);
+    let mut player = TreePlayer::new(&game, FailsOnce::never(), Budget::Simulations(1), settings);
+    player.set_threads(3);
+    player.new_game(&game.start());
+    let (mut reported, limits) = (0, Some(Limits::nodes(nodes)));
+    let mut report = |info: &SearchInfo| reported = info.nodes;
+    let request = &mut SearchRequest { limits, report: Some(&mut report), ..SearchRequest::default() };
+    player.search(&game.start(), request, &mut stream(6, Purpose::Play, [0, 0])).expect("no failure");
+    let visits: u32 = player.tree.search.actions().map(|action| action.visits).sum();
+    assert_eq!((reported, u64::from(visits)), (nodes, nodes));
+}
+
+#[test]
 fn a_player_searches_again_after_a_failure() {
     let game = Mancala::default();
     for limits in [None, Some(Limits::nodes(30))] {
