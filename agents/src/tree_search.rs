@@ -349,7 +349,7 @@ impl<G: Game> TreeSearch<G> {
 impl Rounds {
     /// Simulations so far.
     fn done<G: Game>(&self, search: &Mcts<G>) -> u64 {
-        self.before + u64::from(self.round - search.simulations_left())
+        self.before + u64::from(search.simulations_done())
     }
 
     fn elapsed(&self) -> Duration {

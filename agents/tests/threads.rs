@@ -67,25 +67,50 @@ fn alpha_beta_finds_the_same_with_any_number_of_threads() {
     }
 }
 
+/// Asserts that a tree search made exactly so many simulations, or fewer if it has proven the result.
+fn assert_made(info: &SearchInfo, simulations: u64, at: &str) {
+    let is_certain = info.score.is_some_and(|score| score.win_draw_loss.contains(&1.0));
+    let made = info.nodes == simulations || info.nodes < simulations && is_certain;
+    assert!(made, "{} simulations instead of {simulations}: {at}, {info:?}", info.nodes);
+}
+
 #[test]
-fn a_tree_search_keeps_to_its_simulations() {
-    for (name, spec) in [
-        ("mancala", "az:pretrained,sims=500,threads=3"),
-        ("mancala", "az:pretrained,sims=500,threads=3,method=puct,precision=i8"),
-        ("konane", "az:pretrained,sims=100,threads=2,proof_nodes=20"),
-        ("mu_torere", "mcts:sims=300,threads=4"),
+fn a_tree_search_makes_exactly_its_simulations() {
+    for (name, spec, simulations) in [
+        ("mancala", "az:pretrained,sims=500,threads=3", 500),
+        ("mancala", "az:pretrained,sims=500,threads=3,method=puct,precision=i8", 500),
+        ("konane", "az:pretrained,sims=100,threads=2,proof_nodes=20", 100),
+        ("mu_torere", "mcts:sims=300,threads=4", 300),
     ] {
         let game = built_in().make(name, &Params::new()).expect("a game");
         let mut player = search(&*game, spec);
-        let simulations = agent(&*game, spec).spec.budget().map(|budget| budget.to_string());
         for state in positions(&*game, 5) {
-            let info = found(&mut *player, &state, None, &Stop::default());
-            let all = simulations.as_deref() == Some(&format!("sims={}", info.nodes));
-            // A proven root ends it early.
-            assert!(all || info.score.is_some_and(|score| score.score.abs() == 100 || score.score == 0), "{info:?}");
-            let info = found(&mut *player, &state, Some(Limits::nodes(77)), &Stop::default());
-            assert!(info.nodes <= 77 + 3, "{info:?}");
+            assert_made(&found(&mut *player, &state, None, &Stop::default()), simulations, spec);
+            assert_made(&found(&mut *player, &state, Some(Limits::nodes(77)), &Stop::default()), 77, spec);
         }
+    }
+}
+
+#[test]
+fn many_short_searches_make_exactly_their_simulations() {
+    const GAMES: [&str; 5] = ["mancala", "konane", "morris", "morabaraba", "mu_torere"];
+    for threads in [2, 3, 8] {
+        let mut complete = 0;
+        for name in GAMES {
+            let game = built_in().make(name, &Params::new()).expect("a game");
+            for (spec, searches) in
+                [("mcts:", 30), ("az:pretrained,method=puct,", 15), ("az:pretrained,method=gumbel,", 15)]
+            {
+                let spec = format!("{spec}threads={threads}");
+                let mut player = search(&*game, &spec);
+                for (state, simulations) in positions(&*game, searches).iter().zip(11..) {
+                    let info = found(&mut *player, state, Some(Limits::nodes(simulations)), &Stop::default());
+                    assert_made(&info, simulations, &format!("{name}, {spec}"));
+                    complete += u32::from(info.nodes == simulations);
+                }
+            }
+        }
+        assert!(complete > 250, "{complete} of 300 searches by {threads} threads were not ended by a proof");
     }
 }
 

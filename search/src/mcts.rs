@@ -89,7 +89,7 @@ impl<G: Game> Mcts<G> {
     /// Clears the tree and roots the search at `state`. The memory is kept.
     pub fn reset(&mut self, game: &G, state: G::State) {
         self.tree.plant(game, state);
-        self.plan.end();
+        self.plan.end(self.tree.root());
         self.walker.forget();
     }
 
@@ -109,7 +109,7 @@ impl<G: Game> Mcts<G> {
             (self.tree.draw_value, self.spare.draw_value) = (draw, draw);
             self.reset(game, *self.state());
         }
-        self.plan.begin(simulations.max(1));
+        self.plan.begin(simulations.max(1), self.tree.root());
         self.unprepared = Some(rng.random());
         if self.tree.root().is_expanded() {
             self.prepare_root();
@@ -196,8 +196,8 @@ impl<G: Game> Mcts<G> {
         let kept = actions.iter().try_fold(0, step);
         if kept.is_some_and(|node| self.tree.copy_subtree(node, 0, &mut self.spare, go_on)) {
             std::mem::swap(&mut self.tree, &mut self.spare);
-            self.plan.end();
             self.tree.open_root(game);
+            self.plan.end(self.tree.root());
         } else {
             let mut state = *self.state();
             actions.iter().for_each(|&action| game.play(&mut state, action));
@@ -210,9 +210,15 @@ impl<G: Game> Mcts<G> {
         self.tree.root().is_expanded()
     }
 
-    /// Number of simulations that remain to be run; not 0 if the root was proven before the end.
+    /// Number of simulations that remain to be begun; not 0 if the root was proven before the end. While threads share the
+    /// search, simulations under way are neither left nor done, and one that is taken back is left again.
     pub fn simulations_left(&self) -> u32 {
         self.plan.left()
+    }
+
+    /// Number of simulations that have been completed since [`Mcts::begin`]: the visits that the root has gained.
+    pub fn simulations_done(&self) -> u32 {
+        self.plan.done(self.tree.root())
     }
 
     /// Size of the tree.

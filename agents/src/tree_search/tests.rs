@@ -145,11 +145,24 @@ fn positions_without_search_are_one_batch() {
         }
     }
     let mut search = TreeSearch::new(&Mancala::default(), Box::new(Counted(4)), plan(0, SearchKind::Puct), 0);
-    (0..4).for_each(|seat| begin(&mut search, seat, SearchRequest::default()));
+    let game = Mancala::default();
+    let after = |action: u16| {
+        let mut state = game.start();
+        game.play(&mut state, Action(action));
+        state
+    };
+    for (seat, action) in (0..4).enumerate() {
+        search.new_game(seat, &AnyState::new(after(action)), stream(1, Purpose::Play, [seat as u64, 0]));
+        search.begin(seat, &AnyState::new(after(action)), SearchRequest::default());
+    }
     let chosen = search.advance(&mut |_, _| ()).expect("it never fails");
-    let first = turnstone_env::Action(0);
-    assert_eq!(chosen, [0, 1, 2, 3].map(|seat| (seat, Ok(first))));
-    assert_eq!((search.analysis(0), search.report(0).line), (None, vec![first]));
+    let mut legal = turnstone_env::ActionList::new();
+    let first = [0, 1, 2, 3].map(|action| {
+        game.legal(&after(action), &mut legal);
+        legal[0] // all are equal
+    });
+    assert_eq!(chosen, [0, 1, 2, 3].map(|seat| (seat, Ok(first[seat]))));
+    assert_eq!((search.analysis(0), search.report(0).line), (None, vec![first[0]]));
 }
 
 #[test]
@@ -206,4 +219,14 @@ fn covered_positions_are_played_by_the_values_unless_lost() {
     let (found, _) = finish(&mut search, 1);
     assert!(found[0].0 == 1 && game.action_text(found[0].1.actions[0].root.action).starts_with('A'));
     assert_eq!(found[0].1.proven, None, "the search of a lost position does without tables");
+}
+
+#[test]
+fn threads_keep_to_a_limit_of_more_simulations_than_a_round_has() {
+    let nodes = u64::from(LARGEST_ROUND) + 20_000;
+    let mut search = search(usize::MAX, 1, SearchKind::Puct);
+    search.set_threads(3);
+    begin(&mut search, 0, limited(nodes));
+    let (found, _) = finish(&mut search, 1);
+    assert_eq!((search.report(0).nodes, found[0].1.visits), (nodes, nodes));
 }

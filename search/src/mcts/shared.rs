@@ -43,7 +43,7 @@ use crate::backend::Evaluation;
 ///                             let (state, legal) = walker.leaf();
 ///                             batch.clear();
 ///                             batch.push(*state, legal);
-///                             Uniform.evaluate(&game, &mut batch);
+///                             Uniform.evaluate(&game, &mut batch).expect("it never fails");
 ///                             let (priors, estimate) = batch.answer(0);
 ///                             walker.apply(priors, estimate);
 ///                         }
@@ -53,11 +53,13 @@ use crate::backend::Evaluation;
 ///         }
 ///     });
 /// }
-/// assert!(search.actions().map(|action| action.visits).sum::<u32>() >= 10);
+/// assert!(search.proven().is_some() || search.simulations_done() == 200);
 /// ```
 #[derive(Debug)]
 pub struct SharedSearch<'a, G: Game> {
     search: &'a Mcts<G>,
+    /// Size in bytes at which the search ends.
+    limit: u64,
 }
 
 impl<G: Game> Deref for SharedSearch<'_, G> {
@@ -78,17 +80,20 @@ impl<G: Game> Mcts<G> {
     pub fn share(&mut self) -> SharedSearch<'_, G> {
         assert!(self.tree.root().is_expanded() && !self.walker.is_pending(), "the root has to be evaluated first");
         *self.plan.is_ended.get_mut() = false;
-        SharedSearch { search: self }
+        // A tree that cannot be made smaller takes one more simulation.
+        let limit = self.limit.max(self.tree.bytes());
+        SharedSearch { search: self, limit }
     }
 
-    /// Makes room for about this number of simulations, without which a shared search may end early. A tree that has reached
-    /// its limit is made smaller first.
+    /// Makes room for about this number of simulations, and at least one, without which a shared search may end early. A tree
+    /// that has reached its limit is made smaller first.
     pub fn make_room(&mut self, simulations: u32) {
         self.keep_to_limit();
         let [nodes, edges] = self.tree.size();
-        let simulations = simulations as usize;
+        let simulations = simulations.max(1) as usize;
         let edges_per_node = edges.div_ceil(nodes).max(self.tree.edges_of(0).len());
-        self.tree.make_room(simulations, simulations * edges_per_node);
+        let at_least = *self.plan.too_many.get_mut() as usize;
+        self.tree.make_room(simulations, at_least.max(simulations * edges_per_node));
     }
 }
 
@@ -96,7 +101,7 @@ impl<'a, G: Game> SharedSearch<'a, G> {
     /// What a thread needs to run simulations.
     #[must_use]
     pub fn walker(&self) -> SharedWalker<'a, G> {
-        SharedWalker { search: self.search, walker: Walker::default() }
+        SharedWalker { search: self.search, limit: self.limit, walker: Walker::default() }
     }
 
     /// Ends the search: every thread's next step is the last.
@@ -122,17 +127,18 @@ impl<'a, G: Game> SharedSearch<'a, G> {
 #[derive(Debug)]
 pub struct SharedWalker<'a, G: Game> {
     search: &'a Mcts<G>,
+    limit: u64,
     walker: Walker<G>,
 }
 
 impl<G: Game> SharedWalker<'_, G> {
     /// Begins one simulation, as [`Mcts::step`] does. It may wait for another thread's evaluation.
     pub fn step(&mut self, game: &G) -> SearchStep {
-        let Mcts { tree, plan, limit, .. } = self.search;
+        let Mcts { tree, plan, .. } = self.search;
         if plan.is_ended.load(Ordering::Relaxed) {
             return SearchStep::Done;
         }
-        if tree.bytes() > *limit {
+        if tree.bytes() > self.limit {
             return self.end();
         }
         self.walker.step::<Shared>(game, tree, plan).unwrap_or_else(|_| self.end())
@@ -151,6 +157,7 @@ impl<G: Game> SharedWalker<'_, G> {
     pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
         let Mcts { tree, plan, .. } = self.search;
         if self.walker.apply::<Shared>(tree, priors, estimate).is_err() {
+            plan.too_many.fetch_max(self.leaf().1.len() as u32, Ordering::Relaxed);
             self.walker.take_back(tree, plan);
             self.end();
         }

@@ -1,7 +1,10 @@
 //! Searches by several threads: what they find, and that nothing is lost or left behind.
 
+use std::sync::atomic::Ordering;
+
 use turnstone_env::Side;
-use turnstone_env::games::{Konane, Mancala};
+use turnstone_env::games::{Konane, Mancala, Morris, MuTorere};
+use turnstone_env::toy::Toy;
 use turnstone_env::{ActionList, Params};
 
 use super::*;
@@ -29,13 +32,15 @@ fn begun<G: Game>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<G
     search
 }
 
-/// Runs a thread's simulations with random playouts.
-fn walk<G: Game>(game: &G, mut walker: SharedWalker<'_, G>, seed: u64) -> u32 {
-    let (mut batch, mut evaluator, mut finished) = (EvalBatch::default(), Rollout::new(seed), 0);
+/// Runs a thread's simulations until none is left or the search is ended. After `most` of them it fails to evaluate the next
+/// position.
+fn walk<G: Game>(game: &G, mut walker: SharedWalker<'_, G>, evaluator: &mut dyn Backend<G>, most: u32) {
+    let (mut batch, mut finished) = (EvalBatch::default(), 0);
     loop {
         match walker.step(game) {
-            SearchStep::Done => return finished,
+            SearchStep::Done => return,
             SearchStep::Finished => {}
+            SearchStep::Leaf if finished >= most => return,
             SearchStep::Leaf => {
                 let (state, legal) = walker.leaf();
                 batch.clear();
@@ -58,7 +63,7 @@ fn run<G: Game>(game: &G, search: &mut Mcts<G>, threads: u64, room: u32) -> u32 
         std::thread::scope(|scope| {
             for seed in 0..threads {
                 let walker = shared.walker();
-                scope.spawn(move || walk(game, walker, seed));
+                scope.spawn(move || walk(game, walker, &mut Rollout::new(seed), u32::MAX));
             }
         });
         rounds += 1;
@@ -92,6 +97,111 @@ fn check<G: Game>(search: &Mcts<G>) {
             }
             _ => {}
         }
+    }
+}
+
+/// What makes the searches of a test take simulations back.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Trouble {
+    None,
+    /// The tree is full after a few simulations.
+    Full,
+    /// The tree becomes smaller all the time.
+    Shrinks,
+    /// A thread cannot evaluate a position.
+    Fails,
+}
+
+/// Checks a search that no thread is at work on: so many simulations were `gained` by the root's actions, the others are
+/// left, and nothing is under way.
+fn check_count<G: Game>(search: &Mcts<G>, simulations: u32, gained: u32, at: &str) {
+    assert_eq!(search.simulations_done(), gained, "done: {at}");
+    assert_eq!(search.simulations_left(), simulations - gained, "left: {at}");
+    if let Method::Gumbel(_) = search.plan.options.method {
+        let selected = search.plan.gumbel.selected.iter().map(|selected| selected.load(Ordering::Relaxed));
+        assert_eq!(selected.sum::<u32>(), gained, "selected: {at}");
+    }
+    let nodes = search.tree.size()[0] as NodeId;
+    assert!((0..nodes).all(|id| search.tree.node(id).is_quiet()), "nothing is under way: {at}");
+}
+
+/// Runs a search to its end with threads and checks its simulations whenever the threads have ended. Returns whether it made
+/// all of them; the others have a proven root.
+fn run_exactly<G: Game>(game: &G, search: &mut Mcts<G>, simulations: u32, threads: u64, trouble: Trouble) -> bool {
+    let all = |search: &Mcts<G>| search.actions().map(|action| action.visits).sum::<u32>();
+    let (before, at) = (all(search), format!("{threads} threads, {trouble:?}, {:?}", search.plan.options.method));
+    search.set_limit(if trouble == Trouble::Shrinks { 0 } else { TREE_LIMIT });
+    for round in 0.. {
+        check_count(search, simulations, all(search) - before, &at);
+        if search.proven().is_some() {
+            return search.simulations_left() == 0;
+        }
+        if search.simulations_left() == 0 {
+            assert_eq!(all(search) - before, simulations, "{at}");
+            return true;
+        }
+        assert!(round < 10 * simulations, "the search does not go on: {at}");
+        search.make_room(if trouble == Trouble::Full { 1 } else { simulations });
+        let shared = &search.share();
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                scope.spawn(move || {
+                    let (mut uniform, mut playouts) = (Uniform, Rollout::new(thread));
+                    let evaluator: &mut dyn Backend<G> =
+                        if simulations.is_multiple_of(2) { &mut uniform } else { &mut playouts };
+                    let most = if trouble == Trouble::Fails && thread == 0 { 2 } else { u32::MAX };
+                    walk(game, shared.walker(), evaluator, most);
+                });
+            }
+        });
+    }
+    unreachable!("the rounds end")
+}
+
+/// Runs searches of a game, two in each tree. Returns how many there were, and how many of them made all simulations.
+fn run_many<G: Game>(game: &G, threads: u64) -> [u32; 2] {
+    const TREES: u32 = if cfg!(miri) { 1 } else { 4 };
+    let mut searches = [0; 2];
+    for method in METHODS {
+        for trouble in [Trouble::None, Trouble::Full, Trouble::Shrinks, Trouble::Fails] {
+            for tree in 0..TREES {
+                let mut search = begun(game, &method.into(), 1);
+                for simulations in [1 + 6 * tree, 4 + 6 * tree] {
+                    search.begin(game, &method.into(), simulations, &mut rng(2));
+                    let is_complete = run_exactly(game, &mut search, simulations, threads, trouble);
+                    searches = [searches[0] + 1, searches[1] + u32::from(is_complete)];
+                }
+            }
+        }
+    }
+    searches
+}
+
+#[test]
+fn threads_make_exactly_the_simulations_of_a_search() {
+    let konane = |size| Konane::with_params(&Params::new().with("size", size)).expect("valid parameters");
+    // A tree that is proven before the longer searches end.
+    let toy: Toy = "1(2(1(0 0) 1(0 -1 0)) 2(1(0 0) 0 1(-1 0)))".parse().expect("a tree");
+    for threads in [2, 3, 8] {
+        let games = [
+            run_many(&Mancala::default(), threads),
+            run_many(&Morris::default(), threads),
+            run_many(&MuTorere::default(), threads),
+            run_many(&konane(6), threads),
+            run_many(&konane(4), threads),
+            run_many(&toy, threads),
+        ];
+        let [all, complete] = [0, 1].map(|number| games.iter().map(|searches| searches[number]).sum::<u32>());
+        assert!(cfg!(miri) || complete >= 300 && complete < all, "{complete} of {all} searches made all simulations");
+    }
+}
+
+#[test]
+fn there_is_room_for_a_position_with_more_actions_than_all_before() {
+    let toy: Toy = "1(2(1(0 0) 1(0 0) 1(0 0) 1(0 0) 1(0 0) 1(0 0) 1(0 0) 1(0 0)))".parse().expect("a tree");
+    for method in METHODS {
+        let mut search = begun(&toy, &method.into(), 5);
+        assert!(run_exactly(&toy, &mut search, 5, 2, Trouble::Full));
     }
 }
 
@@ -180,7 +290,7 @@ fn a_walker_that_is_dropped_takes_its_simulation_back_and_ends_the_search() {
 #[test]
 fn a_thread_waits_for_the_position_that_another_evaluates() {
     // The only way is through one position, whose evaluation is pending.
-    let toy: turnstone_env::toy::Toy = "1(2(1(0 1) 1(1 0)))".parse().expect("a tree");
+    let toy: Toy = "1(2(1(0 1) 1(1 0)))".parse().expect("a tree");
     let mut search = begun(&toy, &METHODS[0].into(), 10);
     search.make_room(10);
     let shared = search.share();

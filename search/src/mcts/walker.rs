@@ -28,32 +28,50 @@ pub enum SearchStep {
 #[derive(Default, Debug)]
 pub(super) struct Plan {
     pub(super) options: SearchOptions,
-    /// Simulations still to run.
+    /// Simulations still to be begun. One that is taken back is given back.
     left: AtomicU32,
+    /// Visits of the root before the first simulation.
+    visits_before: u32,
     /// State of the sequential halving.
     pub(super) gumbel: gumbel::Root,
-    /// Held by the thread that selects at the root of a Gumbel search: sequential halving is a sequence.
+    /// Held by the thread that selects at the root of a Gumbel search, or takes a selection back: sequential halving is a
+    /// sequence.
     turn: Mutex<()>,
     /// Whether the threads of a shared search are to end.
     pub(super) is_ended: AtomicBool,
+    /// Most actions of a position that there was no room for the edges of.
+    pub(super) too_many: AtomicU32,
     /// How often a thread has had to wait for another's evaluation.
     pub(super) waits: AtomicU64,
 }
 
 impl Clone for Plan {
     fn clone(&self) -> Self {
-        Self { options: self.options, left: self.left().into(), gumbel: self.gumbel.clone(), ..Self::default() }
+        Self {
+            options: self.options,
+            left: self.left().into(),
+            visits_before: self.visits_before,
+            gumbel: self.gumbel.clone(),
+            ..Self::default()
+        }
     }
 }
 
 impl Plan {
-    pub(super) fn begin(&mut self, simulations: u32) {
+    pub(super) fn begin<S>(&mut self, simulations: u32, root: &Node<S>) {
         *self.left.get_mut() = simulations;
+        // The evaluation of a new root is a visit, but no simulation.
+        self.visits_before = root.visits() + u32::from(!root.is_expanded());
     }
 
-    /// Leaves nothing to do.
-    pub(super) fn end(&mut self) {
-        self.begin(0);
+    /// Leaves nothing to do at this root.
+    pub(super) fn end<S>(&mut self, root: &Node<S>) {
+        self.begin(0, root);
+    }
+
+    /// Simulations that have been backed up to the root.
+    pub(super) fn done<S>(&self, root: &Node<S>) -> u32 {
+        root.visits().saturating_sub(self.visits_before)
     }
 
     pub(super) fn left(&self) -> u32 {
@@ -179,18 +197,20 @@ impl<G: Game> Walker<G> {
         self.back_up::<A>(tree, leaf, Evaluation::exact(value));
     }
 
-    /// Takes back a simulation of a shared tree that cannot be completed.
+    /// Takes back a simulation of a shared tree that cannot be completed, so that it is left to be run.
     pub(super) fn take_back(&mut self, tree: &Tree<G>, plan: &Plan) {
         if self.is_pending() {
             let leaf = tree.node(std::mem::replace(&mut self.pending, NO_NODE));
             leaf.leave();
             leaf.release();
         }
+        let turn = plan.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&(_, edge)) = self.path.first() {
             plan.gumbel.take_back(tree, edge);
         }
-        self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
         count::<Shared>(&plan.left, 1);
+        drop(turn);
+        self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
     }
 
     /// Takes a simulation and selects an edge of the root. Returns false if no simulation is left.
