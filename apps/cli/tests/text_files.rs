@@ -129,7 +129,7 @@ fn input_is_read_in_every_form() {
     let go = "ugi\nisready\nuginewgame\nposition startpos moves B5 A3\ngo depth 2\nquit\n";
     all_inputs_are_one(go, &["engine", "mancala", "--agent", "minimax:depth=2"]);
     all_inputs_are_one(
-        "{\"id\":\"a\",\"moves\":[\"B5\"],\"maxVisits\":4}\n",
+        "{\"id\":\"a\",\"moves\":[\"B5\"],\"simulations\":4}\n",
         &["analyse", "mancala", "--agent", "az:pretrained,sims=4", "--threads", "1"],
     );
 }
