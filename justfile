@@ -16,6 +16,6 @@ quick:
 ci:
     .ci/run
 
-# The same with what is slow and seldom breaks: the page built anew, the sdist, training of the example, software Vulkan.
+# The same with what is slow and seldom breaks: the page built anew, the sdist, training of the example, GPUs, ARM, Windows under wine.
 full:
     .ci/run full

@@ -2,7 +2,7 @@
 //! result.
 
 use std::fs::{self, File};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +24,8 @@ const LONGEST: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    /// The file, once a game has been added. Windows replaces no file that is open.
+    file: Mutex<Option<File>>,
     /// The first line.
     header: String,
     _lock: FolderLock,
@@ -86,17 +87,15 @@ impl Journal {
         else {
             return Ok((Self::begin(folder, header, lock)?, Vec::new()));
         };
-        let mut file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
-        file.set_len(whole as u64)
-            .and_then(|()| file.seek(SeekFrom::End(0)))
-            .with_context(|| path.display().to_string())?;
-        Ok((Self { path, file: Mutex::new(file), header, _lock: lock }, games))
+        let file = File::options().write(true).open(&path).with_context(|| path.display().to_string())?;
+        file.set_len(whole as u64).with_context(|| path.display().to_string())?;
+        Ok((Self { path, file: Mutex::default(), header, _lock: lock }, games))
     }
 
     fn begin(folder: &Path, header: &TournamentHeader, lock: FolderLock) -> Result<Self> {
         let (path, header) = (folder.join(NAME), seal_line(&serde_json::to_string(header)?));
-        let file = written(&path, &format!("{header}\n"))?;
-        Ok(Self { path, file: Mutex::new(file), header, _lock: lock })
+        write(&path, &format!("{header}\n"))?;
+        Ok(Self { path, file: Mutex::default(), header, _lock: lock })
     }
 
     /// The file.
@@ -111,9 +110,14 @@ impl Journal {
     /// The file cannot be written.
     pub fn add(&self, game: &GameRecord) -> Result<()> {
         let line = self.line(game)?;
-        let mut file = self.file();
-        let written = file.write_all(line.as_bytes()).and_then(|()| file.flush());
-        written.with_context(|| format!("writing {}", self.path.display()))
+        let mut open = self.file();
+        let mut write = || {
+            if open.is_none() {
+                *open = Some(File::options().append(true).open(&self.path)?);
+            }
+            open.as_ref().map_or(Ok(()), |mut file| file.write_all(line.as_bytes()))
+        };
+        write().with_context(|| format!("writing {}", self.path.display()))
     }
 
     /// Replaces the games by all of a finished tournament in their order, so that the file does not depend on which game
@@ -127,23 +131,23 @@ impl Journal {
         for game in games {
             text.push_str(&self.line(game)?);
         }
-        *self.file() = written(&self.path, &text)?;
-        Ok(())
+        let mut open = self.file();
+        *open = None;
+        write(&self.path, &text)
     }
 
     fn line(&self, game: &GameRecord) -> Result<String> {
         Ok(seal_line(&serde_json::to_string(game)?) + "\n")
     }
 
-    fn file(&self) -> MutexGuard<'_, File> {
+    fn file(&self) -> MutexGuard<'_, Option<File>> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes the file, whole or not at all, and opens it for more lines.
-fn written(path: &Path, text: &str) -> Result<File> {
-    atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
-    File::options().append(true).open(path).with_context(|| path.display().to_string())
+/// Writes the file, whole or not at all.
+fn write(path: &Path, text: &str) -> Result<()> {
+    atomic_write(path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))
 }
 
 /// The contents of a journal.
@@ -162,7 +166,7 @@ fn read(bytes: &[u8], check: impl FnOnce(&str) -> Result<()>) -> Result<Option<R
     let mut lines = bytes[..whole].split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
     let Some(line) = lines.next() else { return Ok(None) };
     let first = unsealed(line).context("line 1")?;
-    let header_line = String::from_utf8_lossy(line).into_owned();
+    let header_line = String::from_utf8_lossy(line).trim_end_matches('\r').to_owned();
     check(&first)?;
     let game = |(number, line)| {
         let read = || -> Result<GameRecord> { Ok(serde_json::from_str(&unsealed(line)?)?) };

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_base::files::read_text;
+use turnstone_base::text::{entries, without_mark};
 use turnstone_env::{Action, AnyState, DynGame, Params, Side};
 
 use super::journal::{check_version, read_journal};
@@ -88,7 +89,7 @@ impl SavedGame {
     /// # Errors
     /// As [`SavedGame::read`], without the name of the file.
     pub fn parse(text: &str, number: Option<usize>) -> Result<Self> {
-        let start = text.trim_start_matches('\u{feff}').trim_start();
+        let start = without_mark(text).trim_start();
         ensure!(!start.is_empty(), "the file is empty");
         if !start.starts_with(['{', '[']) {
             return chosen(moves_of_lines(start)?, number);
@@ -190,22 +191,11 @@ fn of_match(header: &TournamentHeader, games: Vec<GameRecord>, number: Option<us
 /// The games of a text, one in each line; what follows `#` is a comment.
 fn moves_of_lines(text: &str) -> Result<Vec<SavedGame>> {
     let mut games = Vec::new();
-    for line in text.lines() {
-        let line = line.split('#').next().unwrap_or_default();
+    for (_, line) in entries(text) {
         let moves: Vec<String> = line.split_whitespace().take(MOST_MOVES + 1).map(str::to_owned).collect();
         check_length(moves.len())?;
-        if !moves.is_empty() {
-            let (params, opening_plies) = (Params::new(), 0);
-            games.push(SavedGame {
-                game: None,
-                params,
-                players: None,
-                start: None,
-                moves,
-                opening_plies,
-                ending: None,
-            });
-        }
+        let (params, opening_plies) = (Params::new(), 0);
+        games.push(SavedGame { game: None, params, players: None, start: None, moves, opening_plies, ending: None });
     }
     Ok(games)
 }

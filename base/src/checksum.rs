@@ -25,11 +25,12 @@ pub fn seal_line(object: &str) -> String {
     format!("{fields},\"crc\":\"{}\"}}", crc32_text(object.as_bytes()))
 }
 
-/// The object that was given to [`seal_line`].
+/// The object that was given to [`seal_line`]. The line may end in `\r`, as programs that convert line breaks leave it.
 ///
 /// # Errors
 /// The line has no checksum, or one that it does not fit.
 pub fn unseal_line(line: &str) -> Result<String, DamagedLine> {
+    let line = line.strip_suffix('\r').unwrap_or(line);
     let fields = line.as_bytes().split_last_chunk::<{ FIELD.len() }>().ok_or(DamagedLine)?.0;
     let object = std::str::from_utf8(fields).map_err(|_| DamagedLine)?.to_owned() + "}";
     // A brace alone has no fields that could have been sealed.
@@ -46,6 +47,7 @@ mod tests {
             let sealed = seal_line(object);
             assert!(serde_json::from_str::<serde_json::Value>(&sealed).unwrap()["crc"].is_string());
             assert_eq!(unseal_line(&sealed), Ok(object.to_owned()));
+            assert_eq!(unseal_line(&(sealed + "\r")), Ok(object.to_owned()));
         }
         assert_eq!(seal_line(r#"{"a":1}"#), r#"{"a":1,"crc":"561bacaf"}"#);
     }

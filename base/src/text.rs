@@ -68,18 +68,32 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// A word as a POSIX shell takes it: between single quotes if it contains more than letters, digits and `/._-:,=+`.
+/// A word as this system's shells take it. A POSIX shell: between single quotes if it contains more than letters, digits and
+/// `/._-:,=+`. Windows, both of whose shells know double quotes only: between these if it contains more than those and `\`.
 ///
 /// ```
 /// use turnstone_base::text::shell_word;
 ///
 /// assert_eq!(shell_word("az:runs/a,sims=20"), "az:runs/a,sims=20");
+/// # #[cfg(unix)]
 /// assert_eq!(shell_word(""), "''");
 /// ```
 #[must_use]
 pub fn shell_word(word: &str) -> String {
-    let is_plain = word.chars().all(|letter| letter.is_alphanumeric() || "/._-:,=+".contains(letter));
-    if is_plain && !word.is_empty() { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    quoted(word, cfg!(windows))
+}
+
+fn quoted(word: &str, windows: bool) -> String {
+    let plain = if windows { "/._-:,=+\\" } else { "/._-:,=+" };
+    if !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || plain.contains(letter)) {
+        word.to_owned()
+    } else if windows {
+        // No name of a file contains a double quote. A backslash before one would quote it.
+        let end = "\\".repeat(word.len() - word.trim_end_matches('\\').len());
+        format!("\"{word}{end}\"")
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A path as an argument of a command, quoted for a shell. A path that begins with a dash is no option.
@@ -88,10 +102,26 @@ pub fn shell_word(word: &str) -> String {
 /// use turnstone_base::text::shell_path;
 ///
 /// assert_eq!(shell_path("runs/a".as_ref()), "runs/a");
+/// # #[cfg(unix)]
 /// assert_eq!(shell_path("-my runs/it's".as_ref()), r"'./-my runs/it'\''s'");
 /// ```
 #[must_use]
 pub fn shell_path(path: &Path) -> String {
     let text = path.display().to_string();
     shell_word(&if text.starts_with('-') { format!("./{text}") } else { text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_the_shell_asks() {
+        let both = |word: &str| [quoted(word, false), quoted(word, true)];
+        assert_eq!(both("az:runs/a,sims=20"), ["az:runs/a,sims=20"; 2]);
+        assert_eq!(both(""), ["''", "\"\""]);
+        assert_eq!(both(r"C:\runs\a"), [r"'C:\runs\a'", r"C:\runs\a"]);
+        assert_eq!(both(r"my runs\"), [r"'my runs\'", r#""my runs\\""#]);
+        assert_eq!(both("it's"), [r"'it'\''s'", r#""it's""#]);
+    }
 }

@@ -115,8 +115,11 @@ pub fn shortened(text: &str) -> String {
 
 /// The candidate nearest to `name` by edit distance, if it is near enough to be a likely slip.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // A name that is much longer, perhaps a megabyte of a foreign file, is not compared.
+    let length = name.chars().count();
     candidates
         .into_iter()
+        .filter(|candidate| length <= 1 + candidate.chars().count() + candidate.len() / 3)
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|&(distance, candidate)| distance <= 1 + candidate.len() / 3)
         .min()

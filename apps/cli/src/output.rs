@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, Result};
 use turnstone_base::files;
 use turnstone_base::terminal::{Reporter, print_stderr};
-use turnstone_base::text::is_deceptive;
+use turnstone_base::text::{is_deceptive, printable};
 
 /// Checks that [`write_file`] can write to `path`, before the work whose result goes there.
 pub(crate) fn confirm_writable(path: &Path) -> Result<()> {
@@ -24,6 +24,12 @@ pub(crate) fn write_page(path: &Path, page: &str, reporter: &Reporter) -> Result
     write_file(path, page)?;
     reporter.line(&format!("{} ({} KB)", path.display(), page.len().div_ceil(1000)));
     Ok(())
+}
+
+/// Prints lines on standard output. Deceptive characters are escaped: files, checkpoints and machines of others chose part of the
+/// text.
+pub(crate) fn print_text(text: &str) {
+    println!("{}", printable(text.trim_end()));
 }
 
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and

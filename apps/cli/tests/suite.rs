@@ -15,4 +15,5 @@ mod report;
 mod review;
 mod serve;
 mod sweep;
+mod text_files;
 mod training;

@@ -9,32 +9,34 @@ const MOST_FIELDS: usize = 64;
 
 /// The parts of a request on which the answer depends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Request {
-    pub(crate) method: String,
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
     /// Path and query, as sent.
-    pub(crate) target: String,
+    pub(crate) target: &'a str,
     pub(crate) version: u8,
-    pub(crate) hosts: Vec<Vec<u8>>,
+    /// The last `Host`, and how many there are.
+    pub(crate) host: &'a [u8],
+    pub(crate) hosts: usize,
     /// `If-None-Match`.
-    pub(crate) tags: Vec<u8>,
+    pub(crate) tags: &'a [u8],
     /// Whether the client asks to close the connection, or sends a body, which is not read.
     pub(crate) closes: bool,
 }
 
 /// The result of parsing the bytes received so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Parsed {
+pub(crate) enum Parsed<'a> {
     /// The beginning of a request.
     Partial,
     /// A request and its length in bytes.
-    Whole(Box<Request>, usize),
+    Whole(Request<'a>, usize),
     /// No request.
     Malformed,
 }
 
-impl Request {
-    /// Parses the header of a request at the beginning of `bytes`.
-    pub(crate) fn parse(bytes: &[u8]) -> Parsed {
+impl<'a> Request<'a> {
+    /// Parses the header of a request at the beginning of `bytes`. Nothing is allocated.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Parsed<'a> {
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut parsed = httparse::Request::new(&mut fields);
         let length = match parsed.parse(bytes) {
@@ -45,29 +47,29 @@ impl Request {
         let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version) else {
             return Parsed::Malformed;
         };
-        let mut request = Self { method: method.into(), target: target.into(), version, ..Self::default() };
+        let mut request = Self { method, target, version, ..Self::default() };
         let mut keeps = version == 1;
         for field in parsed.headers.iter() {
             let is = |name: &str| field.name.eq_ignore_ascii_case(name);
             if is("host") {
-                request.hosts.push(field.value.to_vec());
+                (request.host, request.hosts) = (field.value, request.hosts + 1);
             } else if is("if-none-match") {
-                request.tags = field.value.to_vec();
+                request.tags = field.value;
             } else if is("connection") {
-                keeps = !field.value.to_ascii_lowercase().windows(5).any(|word| word == b"close") && keeps;
+                keeps = !field.value.windows(5).any(|word| word.eq_ignore_ascii_case(b"close")) && keeps;
             } else if (is("content-length") && field.value != b"0") || is("transfer-encoding") || is("upgrade") {
                 request.closes |= !is("upgrade");
             }
         }
         request.closes |= !keeps;
-        Parsed::Whole(Box::new(request), length)
+        Parsed::Whole(request, length)
     }
 
     /// Path and query. A target with a scheme and a name, as sent to proxies, is cut down to them.
-    pub(crate) fn path_and_query(&self) -> (&str, Option<&str>) {
+    pub(crate) fn path_and_query(&self) -> (&'a str, Option<&'a str>) {
         let target = match self.target.strip_prefix("http://") {
             Some(rest) => rest.find('/').map_or("/", |slash| &rest[slash..]),
-            None => &self.target,
+            None => self.target,
         };
         let target = target.split('#').next().unwrap_or(target);
         target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)))
@@ -119,9 +121,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn whole(text: &str) -> (Request, usize) {
+    fn whole(text: &str) -> (Request<'_>, usize) {
         match Request::parse(text.as_bytes()) {
-            Parsed::Whole(request, length) => (*request, length),
+            Parsed::Whole(request, length) => (request, length),
             other => panic!("{text:?} is {other:?}"),
         }
     }
@@ -131,8 +133,8 @@ mod tests {
         let text = "GET /runs?x=1#y HTTP/1.1\r\nHost: a\r\nhost: b\r\nIf-None-Match: \"t\"\r\n\r\nnext";
         let (request, length) = whole(text);
         assert_eq!(length, text.len() - 4);
-        assert_eq!((&request.method[..], request.path_and_query()), ("GET", ("/runs", Some("x=1"))));
-        assert_eq!((request.hosts.len(), &request.tags[..], request.closes), (2, &b"\"t\""[..], false));
+        assert_eq!((request.method, request.path_and_query()), ("GET", ("/runs", Some("x=1"))));
+        assert_eq!((request.hosts, request.host, request.tags, request.closes), (2, &b"b"[..], &b"\"t\""[..], false));
         assert_eq!(whole("GET http://a/b HTTP/1.1\r\n\r\n").0.path_and_query(), ("/b", None));
         assert_eq!(whole("GET http://a HTTP/1.1\r\n\r\n").0.path_and_query(), ("/", None));
     }

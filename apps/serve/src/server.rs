@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,17 @@ use crate::site::Site;
 
 /// Maximum number of open connections. Each has a thread.
 const MOST: usize = 1024;
+/// Maximum number of connections of which a request is being answered or has been. Such a thread holds up to 1.3 MB of memory until
+/// it ends, since mimalloc keeps pages for each of its threads; one that has only received allocates nothing.
+const SEATS: usize = 128;
+/// Number of taken seats above which no connection is kept after an answer.
+const MOST_KEPT: usize = 64;
 /// Time for a request's header, the wait for it included.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Time to send an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-/// Time for a client to read the last answer.
-const LEAVING_TIME: Duration = Duration::from_secs(1);
+/// Time for a client to read the last answer, and while others wait for a seat.
+const LEAVING_TIME: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(50)];
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
 
@@ -41,6 +46,19 @@ struct Server {
     hosts: Hosts,
     /// Number of open connections.
     open: AtomicUsize,
+    /// Number of taken seats.
+    taken: Mutex<usize>,
+    /// Woken when a seat is given up.
+    free: Condvar,
+}
+
+/// The seat of a connection, given up when it is dropped.
+struct Seat<'a>(&'a Server);
+
+/// The bytes of a connection that are not answered yet.
+struct Received {
+    bytes: [u8; LARGEST + 4096],
+    length: usize,
 }
 
 /// Answers requests until `stop` is set. `ready` is called with the address once it listens.
@@ -51,7 +69,13 @@ pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnO
     let listener = TcpListener::bind((settings.address, settings.port))?;
     let address = listener.local_addr()?;
     ready(address);
-    let server = Arc::new(Server { site, hosts: settings.hosts.clone(), open: AtomicUsize::new(0) });
+    let server = Arc::new(Server {
+        site,
+        hosts: settings.hosts.clone(),
+        open: AtomicUsize::new(0),
+        taken: Mutex::new(0),
+        free: Condvar::new(),
+    });
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| wake(address, stop, &ended));
@@ -95,7 +119,7 @@ fn accept(server: &Arc<Server>, stream: TcpStream) {
     let shared = server.clone();
     let answering = move || {
         // A connection that fails is closed; there is no one to tell.
-        _ = shared.answer_all(&stream).and_then(|()| leave(&stream));
+        _ = shared.answer_all(&stream);
         shared.open.fetch_sub(1, Ordering::Relaxed);
     };
     if thread::Builder::new().stack_size(STACK).spawn(answering).is_err() {
@@ -106,59 +130,47 @@ fn accept(server: &Arc<Server>, stream: TcpStream) {
 impl Server {
     /// Answers the requests of a connection, one after the other.
     fn answer_all(&self, stream: &TcpStream) -> io::Result<()> {
-        let mut received = Vec::new();
-        loop {
-            let (request, length) = match Self::header(stream, &mut received)? {
-                Some(Parsed::Whole(request, length)) => (request, length),
-                Some(_) => {
-                    let reply = Reply::refused(400, "this is no HTTP request, or its header is too large");
-                    return Self::send(stream, &reply, &Request { closes: true, ..Request::default() });
-                }
-                None => return Ok(()),
+        let mut received = Received { bytes: [0; LARGEST + 4096], length: 0 };
+        let mut seat = None;
+        while let Some(parsed) = received.header(stream)? {
+            if seat.is_none() {
+                seat = Some(self.seat());
+            }
+            let Parsed::Whole(mut request, length) = parsed else {
+                let reply = Reply::refused(400, "this is no HTTP request, or its header is too large");
+                Self::send(stream, &reply, &Request { closes: true, ..Request::default() })?;
+                break;
             };
-            received.drain(..length);
             let reply = self.refusal(&request).unwrap_or_else(|| {
                 let (path, query) = request.path_and_query();
                 Route::of(path, query)
                     .map_or_else(|| Reply::refused(404, "not found"), |route| self.site.answer(&route))
             });
+            request.closes |= *self.taken() > MOST_KEPT;
             Self::send(stream, &reply, &request)?;
             if request.closes {
-                return Ok(());
+                break;
             }
+            received.drop_first(length);
         }
+        let others_wait = *self.taken() >= SEATS;
+        leave(stream, LEAVING_TIME[usize::from(others_wait)])
     }
 
-    /// Reads until the header of a request is complete; `None` if the client sends nothing or has closed the connection.
-    fn header(mut stream: &TcpStream, received: &mut Vec<u8>) -> io::Result<Option<Parsed>> {
-        let end = Instant::now() + HEADER_TIME;
-        let mut buffer = [0; 4096];
-        loop {
-            // Empty lines before a request are allowed.
-            let blank = received.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            received.drain(..blank);
-            match Request::parse(received) {
-                Parsed::Partial if received.len() > LARGEST => return Ok(Some(Parsed::Malformed)),
-                Parsed::Partial => {}
-                parsed => return Ok(Some(parsed)),
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
-            }
-            stream.set_read_timeout(Some(left))?;
-            match stream.read(&mut buffer) {
-                Ok(0) => return Ok(None),
-                Ok(count) => received.extend_from_slice(&buffer[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Ok(None),
-            }
-        }
+    /// Waits for a seat.
+    fn seat(&self) -> Seat<'_> {
+        let free = self.free.wait_while(self.taken(), |taken| *taken >= SEATS);
+        *free.unwrap_or_else(PoisonError::into_inner) += 1;
+        Seat(self)
+    }
+
+    fn taken(&self) -> MutexGuard<'_, usize> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends an answer.
     fn send(stream: &TcpStream, reply: &Reply, request: &Request) -> io::Result<()> {
-        let known = reply.tag.as_deref().filter(|tag| reply.status == 200 && lists(&request.tags, tag.as_bytes()));
+        let known = reply.tag.as_deref().filter(|tag| reply.status == 200 && lists(request.tags, tag.as_bytes()));
         let status = if known.is_some() { 304 } else { reply.status };
         // In one piece: allocations of many sizes cost the thread of every connection memory.
         let mut head = String::with_capacity(1024);
@@ -215,23 +227,64 @@ impl Server {
 
     /// Why a request is refused, if it is.
     fn refusal(&self, request: &Request) -> Option<Reply> {
-        if !matches!(&request.method[..], "GET" | "HEAD") {
+        if !matches!(request.method, "GET" | "HEAD") {
             return Some(Reply::refused(405, "only GET and HEAD are answered"));
         }
-        match &request.hosts[..] {
-            [host] if std::str::from_utf8(host).is_ok_and(|host| self.hosts.allow(host)) => None,
-            [] if request.version == 0 => None,
-            [] => Some(Reply::refused(400, "the request names no host")),
+        match request.hosts {
+            1 if std::str::from_utf8(request.host).is_ok_and(|host| self.hosts.allow(host)) => None,
+            0 if request.version == 0 => None,
+            0 => Some(Reply::refused(400, "the request names no host")),
             _ => Some(Reply::refused(421, "this server does not have that name: start it with --host-name if it does")),
         }
     }
 }
 
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        *self.0.taken() -= 1;
+        self.0.free.notify_one();
+    }
+}
+
+impl Received {
+    /// Reads until the header of a request is complete; `None` if the client sends nothing or has closed the connection.
+    fn header(&mut self, mut stream: &TcpStream) -> io::Result<Option<Parsed<'_>>> {
+        let end = Instant::now() + HEADER_TIME;
+        loop {
+            // Empty lines before a request are allowed.
+            let blank = self.bytes[..self.length].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            self.drop_first(blank);
+            match Request::parse(&self.bytes[..self.length]) {
+                Parsed::Partial if self.length > LARGEST => return Ok(Some(Parsed::Malformed)),
+                Parsed::Partial => {}
+                _ => break,
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            stream.set_read_timeout(Some(left))?;
+            match stream.read(&mut self.bytes[self.length..]) {
+                Ok(0) => return Ok(None),
+                Ok(count) => self.length += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some(Request::parse(&self.bytes[..self.length])))
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        self.bytes.copy_within(count..self.length, 0);
+        self.length -= count;
+    }
+}
+
 /// Ends a connection so that the client can still read the last answer: what it sends meanwhile is read and dropped, since
 /// bytes that are never read would reset the connection.
-fn leave(mut stream: &TcpStream) -> io::Result<()> {
+fn leave(mut stream: &TcpStream, time: Duration) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
-    let (end, mut buffer) = (Instant::now() + LEAVING_TIME, [0; 4096]);
+    let (end, mut buffer) = (Instant::now() + time, [0; 4096]);
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

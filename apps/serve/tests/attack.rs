@@ -211,6 +211,28 @@ fn a_thousand_connections_are_answered_at_once() {
     });
 }
 
+/// A thread that has answered holds memory until it ends.
+#[test]
+fn few_connections_are_kept() {
+    with_server(|address, _| {
+        let request = "GET /icon.svg HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let ask = || {
+            let mut stream = connect(address);
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut start = [0; 2000];
+            let mut length = 0;
+            while !start[..length].windows(4).any(|end| end == b"\r\n\r\n") {
+                length += stream.read(&mut start[length..]).unwrap();
+            }
+            (stream, String::from_utf8_lossy(&start[..length]).contains("Connection: keep-alive"))
+        };
+        assert!(ask().1, "a single connection is kept");
+        let answered: Vec<_> = (0..100).map(|_| ask()).collect();
+        let kept = answered.iter().filter(|(_, kept)| *kept).count();
+        assert!((32..=64).contains(&kept), "{kept} of 100 are kept");
+    });
+}
+
 #[test]
 fn slow_and_many_clients_keep_no_one_out() {
     with_server(|address, _| {

@@ -5,7 +5,7 @@
 // TURNSTONE is the program, which serves the page and checks every move; AGREEMENT is the example of that name of
 // turnstone-web, built natively. Without Chromium nothing is tested, which the last line says. `ONLY` selects tests by a
 // regular expression; with `BUSY` nothing is said about speed, for machines that do other work; `PRESSES` is the number of
-// seconds of random presses per game and opponent, 2 if it is not given; `PAGE` is a folder with a page to test instead of
+// seconds of random presses per game and opponent, 1 if it is not given; `PAGE` is a folder with a page to test instead of
 // the one in the program, `OWN` the name of a game that only that page has, and `OWN_PROGRAM` the program of that game, whose
 // exported page is tested then.
 
@@ -186,7 +186,7 @@ async function main() {
 }
 
 async function tests(runs) {
-  await presses({ test, open, checkNatively, settled, state, seconds: Number(process.env.PRESSES ?? 2) });
+  await presses({ test, open, checkNatively, settled, state, seconds: Number(process.env.PRESSES ?? 1) });
   await people({ test, open, play, state, settled, picture, accessible, overflow, browser: () => browser, base: () => base, turnstone, native: (...args) => native(turnstone, ...args) });
 
   await test('the first load is small, and the first move comes within a second', async () => {

@@ -29,7 +29,7 @@ impl FinishedGame {
     }
 }
 
-/// Restores a game from its number and its transcript, which may come from anywhere. It plays the transcript by the rules:
+/// Restores a game from its number and its transcript, which another machine has sent. It plays the transcript by the rules:
 /// every action must be legal, the last one must end the game, policies must add up to 1 and values must be possible. The
 /// error is the first fault, in words.
 pub type Restore = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;

@@ -7,6 +7,7 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 use turnstone_agents::AgentSpec;
 use turnstone_base::files::{in_folder, read_text};
+use turnstone_base::text::entries;
 use turnstone_env::{Games, Params, nearest};
 use turnstone_models::NetworkConfig;
 
@@ -81,8 +82,7 @@ pub(super) fn read_openings(table: &mut Table, longest: u64) -> Result<(), Strin
     let Some(named) = value_of(table, "self_play", "openings") else { return Ok(()) };
     let Some(file) = named.as_str() else { return Ok(()) };
     let text = read_text(Path::new(file), longest).map_err(|error| format!("self_play.openings: {file}: {error}"))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let positions: Vec<Value> = lines.map(|line| Value::String(line.to_owned())).collect();
+    let positions: Vec<Value> = entries(&text).map(|(_, line)| Value::String(line.to_owned())).collect();
     if positions.is_empty() {
         return Err(format!("self_play.openings: {file}: there is no position"));
     }

@@ -18,7 +18,7 @@ use self::options::OptionArgs;
 use crate::args::{GameArgs, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
-use crate::output::{confirm_writable, write_file};
+use crate::output::{confirm_writable, print_text, write_file};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, read_ladder};
@@ -169,10 +169,10 @@ impl Arena {
             println!("{}", result.json());
             return;
         }
-        println!("{}", result.text().trim_end());
+        print_text(&result.text());
         if let Some(rating) = &result.rating {
             let header = &result.record.header;
-            println!("\n{} on the ladder of {}: {rating}", header.agents[0], header.game);
+            print_text(&format!("\n{} on the ladder of {}: {rating}", header.agents[0], header.game));
         }
     }
 

@@ -16,7 +16,7 @@ use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
 use crate::called::{PROGRAM, as_called};
-use crate::output::{confirm_writable, write_page};
+use crate::output::{confirm_writable, print_text, write_page};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -100,7 +100,7 @@ impl Review {
         }
         match self.json {
             true => println!("{}", json!(review)),
-            false => print!("{}", review.text(&|plies| self.play_on(game, &review, plies))),
+            false => print_text(&review.text(&|plies| self.play_on(game, &review, plies))),
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -11,6 +11,7 @@ use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::sweep::{Axis, Measure, Plan, Sweep as Runs, VariantResult, best_first, table};
 
 use crate::called::PROGRAM;
+use crate::output::print_text;
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -66,7 +67,7 @@ impl Sweep {
             let ranked: Vec<&VariantResult> = order.iter().map(|&place| &results[place]).collect();
             println!("{}", serde_json::json!({ "runs": ranked }));
         } else {
-            print!("{}", table(results, &order));
+            print_text(&table(results, &order));
         }
         Ok(())
     }

@@ -6,12 +6,13 @@ use turnstone_arena::page::title;
 use turnstone_models::CheckpointInfo;
 
 use super::Exported;
+use crate::output::one_line;
 
 /// Writes the README. `files` are names and what each file is.
 pub(super) fn readme(exported: &Exported<'_>, files: &[(&str, String)]) -> String {
     let Exported { game, network, training } = *exported;
     let CheckpointInfo { network: kind, step, created_by, .. } = &network.info;
-    let name = game.name();
+    let (name, created_by) = (game.name(), one_line(created_by, "..."));
     let tags = ["reinforcement-learning", "self-play", "alphazero", "board-games", name];
     let tags: String = tags.iter().map(|tag| format!("- {tag}\n")).collect();
     let params: Vec<String> = game.params().iter().map(|(key, value)| format!("{key} = {value}")).collect();

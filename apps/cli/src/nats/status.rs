@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use turnstone_cluster::{Status, status};
 
 use super::options::CredentialArgs;
-use crate::output::one_line;
+use crate::output::{one_line, print_text};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -69,7 +69,7 @@ fn print(status: &Status) {
         let [queued, played] = queue.map_or([0, 0], |queue| [queue.waiting, queue.played]);
         let ([items, missing], stage) = (run.items, if run.stage.is_empty() { "-" } else { &run.stage });
         let (game, stage) = (&run.game, one_line(stage, "..."));
-        println!("{name:<28} {game:<14} {items:>9} {missing:>9} {queued:>7} {played:>7}  {stage}");
+        print_text(&format!("{name:<28} {game:<14} {items:>9} {missing:>9} {queued:>7} {played:>7}  {stage}"));
     }
     if status.runs.is_empty() {
         println!("(no leader announces a run)");
@@ -80,9 +80,9 @@ fn print(status: &Status) {
         let (worker, threads, held, unsent) = (&beat.worker, beat.threads, beat.held, beat.unsent);
         let (items, rate) = (beat.done[0], beat.rate);
         let runs = if beat.runs.is_empty() { "-".to_owned() } else { beat.runs.join(" ") };
-        println!("{worker:<28} {threads:>7} {items:>9} {held:>9} {unsent:>7} {rate:>7.0}  {runs}");
+        print_text(&format!("{worker:<28} {threads:>7} {items:>9} {held:>9} {unsent:>7} {rate:>7.0}  {runs}"));
         for (run, why) in &beat.refusals {
-            println!("  not for {run}: {}", one_line(why, "..."));
+            print_text(&format!("  not for {run}: {}", one_line(why, "...")));
         }
     }
     if status.workers.is_empty() {
@@ -97,6 +97,6 @@ fn print(status: &Status) {
     }
     println!();
     for (name, stored) in &status.streams {
-        println!("{name:<20} {:>9} messages {:>9.1} MB", stored.messages, stored.bytes as f64 / 1e6);
+        print_text(&format!("{name:<20} {:>9} messages {:>9.1} MB", stored.messages, stored.bytes as f64 / 1e6));
     }
 }
