@@ -27,6 +27,7 @@ mod options;
 mod threads;
 mod tree_spec;
 mod request;
+mod analysis;
 mod interface;
 mod one_by_one;
 mod tablebase;
@@ -46,7 +47,6 @@ mod exact_player;
 #[cfg(not(target_family = "wasm"))]
 mod external;
 mod agent;
-mod analysis;
 mod tree_search;
 mod playable_game;
 pub mod sheet;

@@ -12,9 +12,8 @@ use turnstone_search::Split;
 
 use crate::calibration::random_observations;
 use crate::error::AgentError;
-use crate::network_backend::{GpuBackend, NetworkBackend, shape};
+use crate::network_backend::{AnyBackend, GpuBackend, NetworkBackend, shape};
 use crate::search_settings::SearchSettings;
-use crate::tree_search::AnyBackend;
 
 /// Name of a checkpoint that means the agent shipped with the program (`./pretrained` is a file of that name).
 pub const PRETRAINED: &str = "pretrained";

@@ -10,6 +10,9 @@ use turnstone_models::{
 };
 use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Split};
 
+/// A backend of any kind, for the search of one thread.
+pub(crate) type AnyBackend<G> = Box<dyn Backend<G> + Send>;
+
 /// Shape of the inputs and outputs of a network for a game.
 #[must_use]
 pub fn shape(spec: &Spec) -> Shape {

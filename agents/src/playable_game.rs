@@ -16,6 +16,7 @@ use crate::exact_spec::ExactSpec;
 use crate::interface::Search;
 use crate::levels::Level;
 use crate::network::{LoadedNetwork, PRETRAINED};
+use crate::network_backend::AnyBackend;
 use crate::one_by_one::{OneByOne, PerSeat};
 use crate::playable::{Effort, GameFiles, Playable};
 use crate::random::Random;
@@ -23,7 +24,7 @@ use crate::search_settings::{SearchKind, SearchSettings};
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::tree_search::{AnyBackend, Plan, Source, TreeSearch};
+use crate::tree_search::{Plan, Source, TreeSearch};
 use crate::tree_spec::Budget;
 
 /// Capacity of the cache of a network's evaluations, in positions.

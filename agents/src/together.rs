@@ -4,8 +4,8 @@ use turnstone_env::Game;
 use turnstone_search::classic::Stop;
 use turnstone_search::{Backend, EvalBatch, Fault, Mcts, SearchStep, SharedWalker};
 
+use crate::network_backend::AnyBackend;
 use crate::threads::spawn_or_warn;
-use crate::tree_search::AnyBackend;
 
 /// Simulations that the tree has room for before the threads pause while it grows.
 const ROOM: u32 = 1 << 16;

@@ -12,7 +12,7 @@ use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace
 
 use crate::analysis::{Analysis, analysis};
 use crate::interface::{Chosen, OnInfo, Search};
-use crate::network_backend::{evaluate_one, most_likely};
+use crate::network_backend::{AnyBackend, evaluate_one, most_likely};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::together::run_together;
@@ -35,9 +35,6 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 
 /// Simulations of a seat without an evaluation after which the others have their turn.
 const STEPS: u32 = 64;
-
-/// A backend of any kind, for the search of one thread.
-pub(crate) type AnyBackend<G> = Box<dyn Backend<G> + Send>;
 
 /// What a tree search plays with.
 #[derive(Clone, Copy, Debug)]

@@ -43,7 +43,7 @@ if [ -z "${WHEEL:-}" ] && [ "${FULL:-yes}" = yes ]; then
 fi
 
 # The tests run away from the sources, so that only the wheel can be imported.
-cp -r tests examples pyproject.toml ../../docs/{export,python-games}.md "$work"
+cp -r tests examples pyproject.toml ../../docs/{adding-a-backend,export,python-games}.md "$work"
 cd "$work"
 step "installation in a fresh environment"
 python3 -m venv test

@@ -1,47 +1,15 @@
 //! Backends: a batch of positions in, priors over the legal actions and values out.
 //!
 //! A backend is what a search asks about positions: [`Uniform`], [`Rollout`], a network, or a function of the caller on
-//! [`Tensors`]. [`Cached`], [`Split`] and [`Queued`] wrap a backend and are backends.
-//!
-//! ```
-//! use turnstone_env::games::{Mancala, mancala};
-//! use turnstone_env::{Game, Side};
-//! use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Mcts, SearchOptions};
-//!
-//! /// Equal priors, and who has more stones in store.
-//! struct Stores;
-//!
-//! impl Backend<Mancala> for Stores {
-//!     fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<mancala::State>) -> Result<(), Fault> {
-//!         for i in 0..batch.len() {
-//!             let (state, legal) = batch.position(i);
-//!             let prior = 1.0 / legal.len() as f32;
-//!             let [first, second] = Side::BOTH.map(|side| f32::from(game.store(state, side)));
-//!             batch.priors_mut(i).fill(prior);
-//!             // For the first side, whoever is to move.
-//!             batch.set_evaluation(i, Evaluation { value: (first - second) / 48.0, draw: 0.0 });
-//!         }
-//!         Ok(())
-//!     }
-//! }
-//!
-//! # use rand::SeedableRng;
-//! let game = Mancala::default();
-//! let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-//! let mut search = Mcts::new(&game, game.start());
-//! search.begin(&game, &SearchOptions::default(), 200, &mut rng);
-//! search.run(&game, &mut Stores)?;
-//! assert_eq!(game.action_text(search.choose(0.0, &mut rng)), "B4"); // the last stone falls into the store
-//! # Ok::<(), Fault>(())
-//! ```
+//! [`Tensors`]. [`Cached`], [`Split`] and [`Queued`] wrap a backend and are backends. `docs/adding-a-backend.md` shows one of your own.
 
-mod batch;
-mod cached;
 mod fault;
-mod queued;
+mod batch;
 mod rollout;
-mod split;
 mod tensors;
+mod cached;
+mod split;
+mod queued;
 
 use turnstone_env::Game;
 

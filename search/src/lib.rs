@@ -23,3 +23,8 @@ pub use mcts::{
     TREE_LIMIT, TreeSize, draw_weighted,
 };
 pub use seats::{Pace, Seats};
+
+/// The page for people with a backend of their own, whose example is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/adding-a-backend.md")]
+struct AddingABackend;

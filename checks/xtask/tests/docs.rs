@@ -220,6 +220,49 @@ fn named_files_exist() {
     assert!(gone.is_empty(), "{}", gone.join("\n"));
 }
 
+/// The bodies of the functions of this name in a file, which end at the indentation where they begin.
+fn bodies<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let begins = |line: &str| {
+        let after = line.split_once("fn ").and_then(|(_, after)| after.strip_prefix(name));
+        after.is_some_and(|after| after.starts_with(['(', '<']))
+    };
+    let mut found = Vec::new();
+    let mut place = 0;
+    for line in text.split_inclusive('\n') {
+        if begins(line) {
+            let end = format!("\n{}}}\n", &line[..line.len() - line.trim_start().len()]);
+            let body = &text[place..];
+            found.push(body.find(&end).map_or(body, |end| &body[..end]));
+        }
+        place += line.len();
+    }
+    found
+}
+
+/// Each row of the page names a function, and another that it calls.
+#[test]
+fn the_life_of_a_position_follows_the_calls() {
+    let page = fs::read_to_string(root().join("docs/lab/life-of-a-position.md")).expect("a page");
+    let (mut rows, mut faults) = (0, Vec::new());
+    for row in page.lines().filter(|row| row.starts_with("| `")) {
+        let code: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let [file, function, called, ..] = code[..] else { panic!("{row}") };
+        let text = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let calls = |body: &&str| {
+            let after = |rest: &str| rest.starts_with('(') || rest.starts_with("::<");
+            body.split(called).skip(1).any(after)
+        };
+        if !bodies(&text, function).iter().any(|body| calls(body)) {
+            faults.push(format!("{file}: `{function}` does not call `{called}`"));
+        }
+        rows += 1;
+    }
+    assert!(rows > 20 && faults.is_empty(), "{}", faults.join("\n"));
+    let types = page.split_once("A leaf meets eight types").and_then(|(_, rest)| rest.split_once("\n\n"));
+    let (types, _) = types.expect("the sentence");
+    assert_eq!(types.split('`').skip(1).step_by(2).count(), 8, "{types}");
+}
+
 /// What the page for contributors says of common changes names folders and code that exist.
 #[test]
 fn common_changes_name_what_exists() {
