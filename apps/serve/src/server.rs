@@ -18,13 +18,13 @@ const MOST: usize = 1024;
 /// Maximum number of connections of which a request is being answered or has been. Such a thread holds up to 1.3 MB of memory until
 /// it ends, since mimalloc keeps pages for each of its threads; one that has only received allocates nothing.
 const SEATS: usize = 128;
-/// Number of taken seats above which no connection is kept after an answer.
+/// Number of taken seats above which no connection is kept after an answer, and connections are closed soon.
 const MOST_KEPT: usize = 64;
 /// Time for a request's header, the wait for it included.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Time to send an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-/// Time for a client to read the last answer, and while others wait for a seat.
+/// Time for a client to read the last answer; and the same where more than [`MOST_KEPT`] seats are taken.
 const LEAVING_TIME: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(50)];
 /// Stack of a connection's thread.
 const STACK: usize = 512 << 10;
@@ -146,15 +146,14 @@ impl Server {
                 Route::of(path, query)
                     .map_or_else(|| Reply::refused(404, "not found"), |route| self.site.answer(&route))
             });
-            request.closes |= *self.taken() > MOST_KEPT;
+            request.closes |= self.is_crowded();
             Self::send(stream, &reply, &request)?;
             if request.closes {
                 break;
             }
             received.drop_first(length);
         }
-        let others_wait = *self.taken() >= SEATS;
-        leave(stream, LEAVING_TIME[usize::from(others_wait)])
+        leave(stream, LEAVING_TIME[usize::from(self.is_crowded())])
     }
 
     /// Waits for a seat.
@@ -162,6 +161,10 @@ impl Server {
         let free = self.free.wait_while(self.taken(), |taken| *taken >= SEATS);
         *free.unwrap_or_else(PoisonError::into_inner) += 1;
         Seat(self)
+    }
+
+    fn is_crowded(&self) -> bool {
+        *self.taken() > MOST_KEPT
     }
 
     fn taken(&self) -> MutexGuard<'_, usize> {

@@ -17,6 +17,15 @@ const SECRET: &str = "what no request may see";
 /// Panics of all threads: a connection's thread would otherwise die quietly.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
+/// Stops the server also where a test fails, so that the failure is shown.
+struct Stopping<'a>(&'a AtomicBool);
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Runs a test against a server whose folder of runs is beside a secret.
 fn with_server(test: impl FnOnce(SocketAddr, &Path)) {
     let print = std::panic::take_hook();
@@ -40,9 +49,10 @@ fn with_server(test: impl FnOnce(SocketAddr, &Path)) {
         let stop = &stop;
         let server = scope.spawn(move || serve(site, &settings, stop, |address| ready.send(address).unwrap()));
         let address = address.recv().unwrap();
+        let stopping = Stopping(stop);
         test(address, &runs);
         assert!(get(address, "/").starts_with("HTTP/1.1 200"), "the server still answers");
-        stop.store(true, Ordering::SeqCst);
+        drop(stopping);
         server.join().unwrap().unwrap();
     });
     assert_eq!(PANICS.load(Ordering::SeqCst), 0, "no thread panicked");
