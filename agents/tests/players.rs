@@ -242,6 +242,28 @@ fn seats_play_the_moves_of_one_after_the_other() {
 }
 
 #[test]
+fn a_seat_that_is_told_of_the_moves_keeps_its_tree() {
+    let game = built_in().make("mancala", &Params::new()).expect("a game");
+    for spec in ["az:pretrained,sims=40,method=puct", "mcts:sims=40"] {
+        let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
+        let mut search = agent.search(&*game, 2).expect("a search");
+        let visits = [true, false].map(|is_told| {
+            let seat = usize::from(is_told);
+            let mut state = game.start();
+            search.new_game(seat, &state, stream(1, Purpose::Play, [0, 0]));
+            let action = search.choose(seat, &state).expect("an action");
+            game.play(&mut state, action);
+            if is_told {
+                search.played(seat, action);
+            }
+            search.choose(seat, &state).expect("an action");
+            search.analysis(seat).expect("a tree").visits
+        });
+        assert!(visits[0] > 45 && visits[1] == 40, "{spec}: {visits:?}");
+    }
+}
+
+#[test]
 fn memory_and_clocks_bound_the_seats() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     for (spec, most, is_batched) in [

@@ -54,3 +54,46 @@ impl<G: Game, B: Backend<G>> Backend<G> for Split<G::State, B> {
         Some(Box::new(Split::new(self.backend.for_thread(number)?, self.most)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use turnstone_env::toy::Toy;
+
+    use super::*;
+
+    /// Values the positions of a batch, of at most three, by their depth in the tree.
+    struct Depths;
+
+    fn value(game: &Toy, state: &<Toy as Game>::State) -> f32 {
+        game.position_text(state).len() as f32 / 100.0
+    }
+
+    impl Backend<Toy> for Depths {
+        fn evaluate(&mut self, game: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
+            assert!((1..=3).contains(&batch.len()), "{} positions", batch.len());
+            for row in 0..batch.len() {
+                let value = value(game, &batch.states()[row]);
+                batch.set_evaluation(row, Evaluation { value, draw: 0.0 });
+                batch.priors_mut(row).fill(value);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn parts_are_written_where_they_belong() {
+        let game: Toy = "1(1(1(1(1(1(1(+1 -1)))))))".parse().expect("a tree");
+        let (mut state, mut batch, mut legal) = (game.start(), EvalBatch::default(), turnstone_env::ActionList::new());
+        while game.outcome(&state).is_none() {
+            game.legal(&state, &mut legal);
+            batch.push(state, &legal);
+            game.play(&mut state, legal[0]);
+        }
+        assert!(batch.len() > 6 && !batch.len().is_multiple_of(3));
+        Split::new(Depths, 3).evaluate(&game, &mut batch).expect("it never fails");
+        for (row, state) in batch.states().iter().enumerate() {
+            let (priors, estimate) = batch.answer(row);
+            assert_eq!((priors[0], estimate.value), (value(&game, state), value(&game, state)), "row {row}");
+        }
+    }
+}
