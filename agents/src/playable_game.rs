@@ -28,7 +28,7 @@ use crate::tree_search::{Plan, Source, TreeSearch};
 use crate::tree_spec::Budget;
 
 /// Capacity of the cache of a network's evaluations, in positions.
-const CACHED: usize = 1 << 14;
+const CACHED: usize = 1 << 13;
 
 /// Largest batch of a network: larger ones are not faster.
 const LARGEST_BATCH: usize = 256;

@@ -111,16 +111,9 @@ impl<S: Copy + Eq + Hash, B> Cached<S, B> {
         size_of_val(&*self.table) + size_of_val(&*self.priors.numbers)
     }
 
-    /// Index in the table.
-    fn place(&self, state: &S) -> usize {
-        hash(state) as usize & (self.table.len() - 1)
-    }
-
-    fn keep(&mut self, state: &S, priors: &[f32], estimate: Evaluation) {
-        if let Some(priors) = self.priors.push(priors) {
-            let place = self.place(state);
-            self.table[place] = Some(Entry { state: *state, priors, estimate });
-        }
+    /// Index in the table of a position with this hash.
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.table.len() - 1)
     }
 }
 
@@ -147,10 +140,14 @@ impl<G: Game, B: Backend<G>> Backend<G> for Cached<G::State, B> {
         if !self.table.is_empty() {
             let mut kept = 0;
             for row in 0..batch.len() {
-                if self.repeats.numbers[row] == kept {
-                    let (priors, estimate) = batch.answer(row);
-                    self.keep(&batch.states()[row], priors, estimate);
-                    kept += 1;
+                if self.repeats.numbers[row] != kept {
+                    continue;
+                }
+                kept += 1;
+                let (priors, estimate) = batch.answer(row);
+                if let Some(priors) = self.priors.push(priors) {
+                    let place = self.place(self.repeats.hashes[row]);
+                    self.table[place] = Some(Entry { state: batch.states()[row], priors, estimate });
                 }
             }
         }
@@ -161,7 +158,7 @@ impl<G: Game, B: Backend<G>> Backend<G> for Cached<G::State, B> {
         if self.table.is_empty() {
             return None;
         }
-        let place = self.place(state);
+        let place = self.place(hash(state));
         let entry = self.table[place].as_ref().filter(|entry| entry.state == *state)?;
         let priors = self.priors.get(entry.priors)?;
         self.stats.requests += 1;
@@ -187,6 +184,8 @@ impl<G: Game, B: Backend<G>> Backend<G> for Cached<G::State, B> {
 struct Repeats {
     /// For each row, the number of its position among the distinct ones, in the order in which they first come.
     numbers: Vec<usize>,
+    /// The hash of each row.
+    hashes: Vec<u64>,
     /// Rows by the hash of their position, with open addressing.
     slots: Vec<Option<u32>>,
 }
@@ -195,11 +194,14 @@ impl Repeats {
     /// Numbers the positions. Returns how many there are.
     fn find<S: Eq + Hash>(&mut self, states: &[S]) -> usize {
         self.numbers.clear();
+        self.hashes.clear();
         self.slots.clear();
         self.slots.resize(2 * states.len().next_power_of_two(), None);
         let mut distinct = 0;
         for (row, state) in states.iter().enumerate() {
-            let mut slot = hash(state) as usize & (self.slots.len() - 1);
+            let hash = hash(state);
+            self.hashes.push(hash);
+            let mut slot = hash as usize & (self.slots.len() - 1);
             let number = loop {
                 match self.slots[slot] {
                     None => {
