@@ -28,6 +28,15 @@ pub enum PlayerFault {
     Evaluation(#[from] Fault),
 }
 
+/// What a network says of a position without search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prediction {
+    /// The legal actions in increasing order, each with its prior.
+    pub priors: Vec<(Action, f32)>,
+    /// The evaluation of the position.
+    pub evaluation: Evaluation,
+}
+
 /// What a seat has chosen: a legal action, or why it has none. After a fault it can be asked again.
 pub type Chosen = Result<Action, PlayerFault>;
 
@@ -112,7 +121,7 @@ pub trait Search: Send {
     ///
     /// # Errors
     /// The position could not be evaluated.
-    fn predict(&mut self, _state: &AnyState) -> Result<Option<(Vec<(Action, f32)>, Evaluation)>, Fault> {
+    fn predict(&mut self, _state: &AnyState) -> Result<Option<Prediction>, Fault> {
         Ok(None)
     }
 
@@ -140,10 +149,10 @@ impl dyn Search + '_ {
         self.choose_within(seat, state, SearchRequest::default(), &mut |_| ())
     }
 
-    /// [`Search::choose`] with the limits and the flag of a request, and reports if it asks for them.
+    /// `choose` with the limits and the flag of a request, and reports if it asks for them.
     ///
     /// # Errors
-    /// As [`Search::choose`].
+    /// As `choose`.
     pub fn choose_within(
         &mut self,
         seat: usize,

@@ -62,7 +62,7 @@ pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
 pub use exact_spec::{ExactSpec, Rate};
-pub use interface::{Chosen, OnInfo, PlayerFault, Search};
+pub use interface::{Chosen, OnInfo, PlayerFault, Prediction, Search};
 pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use network_backend::{GpuBackend, NetworkBackend, most_likely, shape};

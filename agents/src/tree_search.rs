@@ -11,7 +11,7 @@ use turnstone_search::classic::Limits;
 use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, Seats, draw_weighted};
 
 use crate::analysis::{Analysis, analysis};
-use crate::interface::{Chosen, OnInfo, Search};
+use crate::interface::{Chosen, OnInfo, Prediction, Search};
 use crate::network_backend::{AnyBackend, evaluate_one, most_likely};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
@@ -499,9 +499,12 @@ impl<G: Game> Search for TreeSearch<G> {
         self.seats.search(seat).actions_after(line)
     }
 
-    fn predict(&mut self, state: &AnyState) -> Result<Option<(Vec<(Action, f32)>, Evaluation)>, Fault> {
+    fn predict(&mut self, state: &AnyState) -> Result<Option<Prediction>, Fault> {
         match self.plan.source {
-            Source::Network => evaluate_one(&self.game, state.of(), self.seats.backend_mut()).map(Some),
+            Source::Network => {
+                let (priors, evaluation) = evaluate_one(&self.game, state.of(), self.seats.backend_mut())?;
+                Ok(Some(Prediction { priors, evaluation }))
+            }
             Source::Playouts => Ok(None),
         }
     }

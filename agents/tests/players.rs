@@ -97,8 +97,8 @@ fn integers_predict_what_floats_do() {
     one.new_game(0, &state, stream(1, Purpose::Play, [0, 0]));
     while game.outcome(&state).is_none() {
         let [a, b] = [&mut one, &mut other].map(|search| {
-            let (_, estimate) = search.predict(&state).expect("no GPU").expect("a network");
-            estimate.win_draw_loss(game.mover(&state))
+            let found = search.predict(&state).expect("no GPU").expect("a network");
+            found.evaluation.win_draw_loss(game.mover(&state))
         });
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.1), "ply {plies}: {a:?} {b:?}");
         assert!((b.iter().sum::<f32>() - 1.0).abs() < 1e-5);

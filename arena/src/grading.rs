@@ -106,7 +106,7 @@ fn ask(
     let request = SearchRequest::stopped_by(stop);
     ask_all(&mut *search, share, &request, next, &mut |number, state, chosen, search, _| {
         let prediction = search.predict(state)?;
-        let prediction = prediction.map(|(_, estimate)| estimate.win_draw_loss(game.mover(state)));
+        let prediction = prediction.map(|found| found.evaluation.win_draw_loss(game.mover(state)));
         put(number, state, chosen?, prediction)
     })
 }
@@ -310,7 +310,7 @@ mod tests {
                 let state = game.parse_position(&position.text).expect("a position");
                 search.new_game(0, &state, stream(5, Purpose::Play, [number, 0]));
                 let prediction = search.predict(&state).expect("no GPU");
-                let prediction = prediction.map(|(_, estimate)| estimate.win_draw_loss(game.mover(&state)));
+                let prediction = prediction.map(|found| found.evaluation.win_draw_loss(game.mover(&state)));
                 let chosen = search.choose(0, &state).expect("a move");
                 one_by_one.push(answer(&*game, position, &state, chosen, prediction).expect("an answer"));
             }

@@ -61,7 +61,7 @@ fn a_temperature_draws_moves_and_a_higher_one_draws_worse_ones() {
 fn moves_are_drawn_in_proportion_to_the_policy() {
     let game = built_in().make("mancala", &Default::default()).expect("a game");
     let mut search = agent("az:pretrained", &*game).search(&*game, 1).expect("a search");
-    let (priors, _) = search.predict(&game.start()).expect("no GPU").expect("a network");
+    let priors = search.predict(&game.start()).expect("no GPU").expect("a network").priors;
     let counts = first_moves("az:pretrained,sims=0,temperature=1", &*game);
     for (action, prior) in priors {
         let expected = 300.0 * prior;

@@ -112,8 +112,8 @@ fn searches_that_were_cleared_after_a_failure_begin_afresh() {
 fn a_prediction_that_fails_is_an_error() {
     let mut search = search(0, 1, SearchKind::Puct);
     assert_eq!(search.predict(&start()), Err(fault()));
-    let (priors, even) = search.predict(&start()).expect("it fails once").expect("a backend");
-    assert_eq!((priors.len(), even.win_draw_loss(Side::First)), (6, [0.5, 0.0, 0.5]));
+    let found = search.predict(&start()).expect("it fails once").expect("a backend");
+    assert_eq!((found.priors.len(), found.evaluation.win_draw_loss(Side::First)), (6, [0.5, 0.0, 0.5]));
 }
 
 #[test]

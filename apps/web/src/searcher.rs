@@ -6,8 +6,8 @@ use std::time::Duration;
 use turnstone_base::streams::{Purpose, stream};
 
 use turnstone_agents::{
-    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Search, SearchInfo, SearchRequest, checkpoint_params,
-    most_likely,
+    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Prediction as Predicted, Search, SearchInfo, SearchRequest,
+    checkpoint_params, most_likely,
 };
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_models::Instructions;
@@ -244,7 +244,7 @@ impl Searcher {
         if !self.is_tree() {
             return Err(Fault(format!("{} searches no tree that can be looked into", self.spec)));
         }
-        let (priors, Evaluation { value, draw }) = self.priors(&state)?;
+        let Predicted { priors, evaluation: Evaluation { value, draw } } = self.predicted(&state)?;
         let game = self.table.game();
         let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
@@ -264,7 +264,7 @@ impl Searcher {
         let state = self.running(position)?;
         let game = self.table.game();
         if self.is_tree() {
-            return self.choose_in_tree(state);
+            return self.choose_in_tree(&state);
         }
         let control = Control { clock: clock(), ..Control::default() };
         let limits = milliseconds.map(|time| Limits::time(Duration::from_secs_f64(time.clamp(0.0, 1e9) / 1000.0)));
@@ -276,10 +276,10 @@ impl Searcher {
     }
 
     /// The best action by the agent's tree search, with the limits of its spec.
-    fn choose_in_tree(&mut self, state: AnyState) -> Result<String, Fault> {
+    fn choose_in_tree(&mut self, state: &AnyState) -> Result<String, Fault> {
         let action = match self.spec.budget() {
             Some(Budget::Simulations(0)) | None => {
-                let action = most_likely(&self.priors(&state)?.0);
+                let action = most_likely(&self.predicted(state)?.priors);
                 self.root = Some(state.clone());
                 action
             }
@@ -294,11 +294,11 @@ impl Searcher {
                 analysis.actions[0].root.action
             }
         };
-        Ok(self.table.game().action_text_in(&state, action))
+        Ok(self.table.game().action_text_in(state, action))
     }
 
-    /// The network's priors of the legal actions, and its evaluation.
-    fn priors(&mut self, state: &AnyState) -> Result<(Vec<(Action, f32)>, Evaluation), Fault> {
+    /// What the network says without search.
+    fn predicted(&mut self, state: &AnyState) -> Result<Predicted, Fault> {
         let found = self.search.predict(state).map_err(|fault| Fault(fault.to_string()))?;
         found.ok_or_else(|| Fault(format!("{} has no network", self.spec)))
     }

@@ -33,7 +33,7 @@ impl Scripted {
 }
 
 /// Plays a game between two players.
-fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, players: [&mut Scripted; 2]) -> GameRecord {
+fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, players: &mut [Scripted; 2]) -> GameRecord {
     let mut game = referee.begin(plan, opening);
     while let Some(side) = referee.turn(&mut game) {
         let chosen = match referee.replacement(&mut game) {
@@ -57,9 +57,8 @@ fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord,
     let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
     let opening = Opening { actions: Vec::new(), state: game.start() };
     let referee = Referee { game: &game, settings: &settings };
-    let [first, second] = &mut players;
     let plan = PlannedGame { number: 0, agents: [4, 7], opening: 0 };
-    let record = play(&referee, &plan, &opening, [first, second]);
+    let record = play(&referee, &plan, &opening, &mut players);
     (record, players)
 }
 

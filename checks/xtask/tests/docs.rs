@@ -248,11 +248,8 @@ fn the_life_of_a_position_follows_the_calls() {
         let code: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
         let [file, function, called, ..] = code[..] else { panic!("{row}") };
         let text = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let calls = |body: &&str| {
-            let after = |rest: &str| rest.starts_with('(') || rest.starts_with("::<");
-            body.split(called).skip(1).any(after)
-        };
-        if !bodies(&text, function).iter().any(|body| calls(body)) {
+        let is_call = |rest: &str| rest.starts_with('(') || rest.starts_with("::<");
+        if !bodies(&text, function).iter().any(|body| body.split(called).skip(1).any(is_call)) {
             faults.push(format!("{file}: `{function}` does not call `{called}`"));
         }
         rows += 1;

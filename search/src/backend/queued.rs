@@ -32,8 +32,11 @@ struct State<G: Game, B> {
     free: Vec<(B, EvalBatch<G::State>)>,
     waiting: VecDeque<(usize, EvalBatch<G::State>)>,
     /// By worker.
-    answers: Vec<Option<(EvalBatch<G::State>, Result<(), Fault>)>>,
+    answers: Vec<Option<Answer<G::State>>>,
 }
+
+/// A batch that was evaluated, or why it was not.
+type Answer<S> = (EvalBatch<S>, Result<(), Fault>);
 
 impl<G: Game, B> Queued<G, B> {
     /// Shares `backends` among `workers` workers. Batches have at most `largest` positions, unless a worker's own has more.

@@ -153,7 +153,7 @@ impl Searcher {
                 _ = finished.send(());
             }
             Job::Think { line, limits, stop } => {
-                let answer = self.search(line, limits, stop);
+                let answer = self.search(line, limits, &stop);
                 // Before the answer: a program may start the next search as soon as it reads the answer.
                 _ = finished.send(());
                 self.output.line(&answer);
@@ -167,14 +167,14 @@ impl Searcher {
     }
 
     /// Searches a position and returns the `bestmove` line, after an error line if it failed.
-    fn search(&mut self, line: Line, limits: Option<Limits>, stop: Stop) -> String {
+    fn search(&mut self, line: Line, limits: Option<Limits>, stop: &Stop) -> String {
         for &action in line.since(&self.at).unwrap_or_default() {
             self.search.played(0, action);
         }
         self.at = line;
         let start = Instant::now();
         let mut report = |info: &_| self.output.line(&info_line(&*self.game, &self.at.state, info, start.elapsed()));
-        let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(&stop) };
+        let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(stop) };
         match self.search.choose_within(0, &self.at.state, request, &mut report) {
             Ok(action) => format!("bestmove {}", self.game.action_text_in(&self.at.state, action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
