@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use turnstone_env::{Action, ActionList, Game, Side, Spec};
+use turnstone_env::{Action, Game, Side, Spec};
 use turnstone_models::{
     BoardShape, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights,
     portable_softmax, softmax,
@@ -156,24 +156,6 @@ impl Outputs {
         (self.softmax)(&mut outcome);
         Evaluation { value: mover.sign() * (outcome[0] - outcome[2]), draw: outcome[1] }
     }
-}
-
-/// The priors of the legal actions in increasing order, and the evaluation, of a position in which the game is not over.
-///
-/// # Errors
-/// The evaluation failed.
-pub(crate) fn evaluate_one<G: Game>(
-    game: &G,
-    state: &G::State,
-    backend: &mut (impl Backend<G> + ?Sized),
-) -> Result<(Vec<(Action, f32)>, Evaluation), Fault> {
-    let mut legal = ActionList::new();
-    game.legal(state, &mut legal);
-    let mut batch = EvalBatch::default();
-    batch.push(*state, &legal);
-    backend.evaluate(game, &mut batch)?;
-    let (priors, estimate) = batch.answer(0);
-    Ok((legal.iter().copied().zip(priors.iter().copied()).collect(), estimate))
 }
 
 /// The action with the greatest prior, the first among equals.

@@ -83,15 +83,10 @@ pub trait PlayableGame: DynGame {
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
 
-    /// Creates a tree search with `simulations` simulations per move, whose positions are evaluated by a function on tensors,
-    /// or else with equal priors and value 0, and a cache of `cached` evaluations; 0 keeps none.
-    fn tree_search(
-        &self,
-        settings: SearchSettings,
-        simulations: u32,
-        function: Option<TensorFunction>,
-        cached: usize,
-    ) -> Box<dyn Search>;
+    /// Creates a tree search whose positions are evaluated by a function on tensors, or else with equal priors and value 0, and
+    /// a cache of `cached` evaluations; 0 keeps none. Requests say how many simulations it makes; without limits it makes one.
+    fn tree_search(&self, settings: SearchSettings, function: Option<TensorFunction>, cached: usize)
+    -> Box<dyn Search>;
 }
 
 impl<K: Playable> PlayableGame for Erased<K::Game, K> {
@@ -199,7 +194,6 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     fn tree_search(
         &self,
         settings: SearchSettings,
-        simulations: u32,
         function: Option<TensorFunction>,
         cached: usize,
     ) -> Box<dyn Search> {
@@ -207,7 +201,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
             Some(function) => Box::new(Tensors::new(self.spec().clone(), function)),
             None => Box::new(Uniform),
         };
-        let budget = Budget::Simulations(simulations);
+        let budget = Budget::Simulations(1);
         let plan = Plan { budget, settings, temperature: 0.0, source: Source::Network };
         Box::new(TreeSearch::new(self.game(), backend, plan, cached))
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use rand::RngExt;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, AnyState, Game, Side};
+use turnstone_env::{Action, ActionList, AnyState, Game, Side};
 use turnstone_exact::ExactValues;
 use turnstone_search::classic::Limits;
 use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, Seats, draw_weighted};
 
 use crate::analysis::{Analysis, analysis};
 use crate::interface::{Chosen, OnInfo, Prediction, Search};
-use crate::network_backend::{AnyBackend, evaluate_one, most_likely};
+use crate::network_backend::{AnyBackend, most_likely};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::together::run_together;
@@ -98,6 +98,12 @@ enum Turn<G: Game> {
     Searching(Rounds),
 }
 
+impl<G: Game> Turn<G> {
+    fn is_thinking(&self) -> bool {
+        matches!(self, Self::Searching(_) | Self::ByPriors(..) | Self::Covered(..))
+    }
+}
+
 /// A search in rounds. Gumbel search needs the number of simulations in advance, which a time limit does not give: the search
 /// then runs in rounds in the same tree, each with twice the simulations of the one before.
 struct Rounds {
@@ -134,7 +140,7 @@ impl<G: Game> Tables<G> {
     }
 }
 
-/// A backend that knows the exact values of some positions.
+/// A network that knows the exact values of some positions.
 struct WithTables<G: Game> {
     backend: AnyBackend<G>,
     tables: Tables<G>,
@@ -145,16 +151,8 @@ impl<G: Game> Backend<G> for WithTables<G> {
         self.backend.evaluate(game, batch)
     }
 
-    fn known(&mut self, state: &G::State) -> Option<(&[f32], Evaluation)> {
-        self.backend.known(state)
-    }
-
     fn exact(&mut self, game: &G, state: &G::State) -> Option<i8> {
         self.tables.value(game, state)
-    }
-
-    fn restart(&mut self, seed: u64) {
-        self.backend.restart(seed);
     }
 
     fn for_thread(&self, number: usize) -> Option<AnyBackend<G>> {
@@ -273,7 +271,7 @@ impl<G: Game> TreeSearch<G> {
     fn choose_without_search(&mut self, on_info: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault> {
         let mut chosen = Vec::new();
         let (mut batch, mut asked) = (EvalBatch::default(), Vec::new());
-        let mut legal = turnstone_env::ActionList::new();
+        let mut legal = ActionList::new();
         for (seat, in_seat) in self.games.iter_mut().enumerate() {
             match &in_seat.turn {
                 Turn::Covered(action, request) => {
@@ -300,8 +298,7 @@ impl<G: Game> TreeSearch<G> {
         }
         for (row, seat) in asked.into_iter().enumerate() {
             let GameInSeat { rng, turn, .. } = &mut self.games[seat];
-            let ((state, legal), (priors, estimate)) = (batch.position(row), batch.answer(row));
-            let priors: Vec<(Action, f32)> = legal.iter().copied().zip(priors.iter().copied()).collect();
+            let Prediction { priors, evaluation } = prediction(&batch, row);
             let action = match self.plan.temperature {
                 0.0 => most_likely(&priors),
                 temperature => {
@@ -309,13 +306,13 @@ impl<G: Game> TreeSearch<G> {
                     priors[draw_weighted(&mut weights, temperature, rng)].0
                 }
             };
-            let mover = self.game.mover(state);
-            let score = Some(Score::of_estimate(estimate, mover));
+            let mover = self.game.mover(&batch.states()[row]);
+            let score = Some(Score::of_estimate(evaluation, mover));
             let found = SearchInfo { depth: 1, nodes: 1, score, line: vec![action] };
             if matches!(turn, Turn::ByPriors(_, request) if request.reports) {
                 on_info(seat, &found);
             }
-            *turn = Turn::Chosen { found, comment: in_words(estimate, mover) };
+            *turn = Turn::Chosen { found, comment: in_words(evaluation, mover) };
             chosen.push((seat, Ok(action)));
         }
         Ok(chosen)
@@ -437,10 +434,7 @@ impl<G: Game> Search for TreeSearch<G> {
 
     fn begin(&mut self, seat: usize, state: &AnyState, request: SearchRequest) {
         let state = state.of();
-        assert!(
-            !matches!(self.games[seat].turn, Turn::Searching(_) | Turn::ByPriors(..) | Turn::Covered(..)),
-            "{BUSY}"
-        );
+        assert!(!self.games[seat].turn.is_thinking(), "{BUSY}");
         if let Some(action) = self.table_move(seat, state) {
             self.games[seat].turn = Turn::Covered(action, request);
         } else if self.plan.budget == Budget::Simulations(0) {
@@ -500,13 +494,14 @@ impl<G: Game> Search for TreeSearch<G> {
     }
 
     fn predict(&mut self, state: &AnyState) -> Result<Option<Prediction>, Fault> {
-        match self.plan.source {
-            Source::Network => {
-                let (priors, evaluation) = evaluate_one(&self.game, state.of(), self.seats.backend_mut())?;
-                Ok(Some(Prediction { priors, evaluation }))
-            }
-            Source::Playouts => Ok(None),
+        if self.plan.source == Source::Playouts {
+            return Ok(None);
         }
+        let (mut batch, mut legal) = (EvalBatch::default(), ActionList::new());
+        self.game.legal(state.of(), &mut legal);
+        batch.push(*state.of(), &legal);
+        self.seats.backend_mut().evaluate(&self.game, &mut batch)?;
+        Ok(Some(prediction(&batch, 0)))
     }
 
     fn comment(&self, seat: usize) -> Option<String> {
@@ -529,7 +524,7 @@ impl<G: Game> Search for TreeSearch<G> {
     fn clear(&mut self) {
         self.seats.clear(&self.game);
         for game in &mut self.games {
-            if matches!(game.turn, Turn::Searching(_) | Turn::ByPriors(..) | Turn::Covered(..)) {
+            if game.turn.is_thinking() {
                 game.turn = Turn::Idle;
             }
         }
@@ -538,6 +533,12 @@ impl<G: Game> Search for TreeSearch<G> {
     fn forget(&mut self) {
         self.seats.backend_mut().forget();
     }
+}
+
+/// What a backend has written about a row of a batch.
+fn prediction<S>(batch: &EvalBatch<S>, row: usize) -> Prediction {
+    let ((_, legal), (priors, evaluation)) = (batch.position(row), batch.answer(row));
+    Prediction { priors: legal.iter().copied().zip(priors.iter().copied()).collect(), evaluation }
 }
 
 /// What a search whose root is evaluated has found after so many simulations.

@@ -58,7 +58,7 @@ pub(crate) struct Search {
 
 /// A search that begins afresh.
 fn made(game: &Game, leaves: &Arc<Leaves>, settings: SearchSettings, cached: usize) -> Box<dyn Searches> {
-    game.rules.tree_search(settings, 1, leaves.tensors(game), cached)
+    game.rules.tree_search(settings, leaves.tensors(game), cached)
 }
 
 fn simulations(given: i64) -> PyResult<u32> {
