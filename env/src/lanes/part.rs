@@ -75,7 +75,7 @@ impl<G: Game> Part<G> {
         let mut part = Self {
             states: vec![kind.game.start(); envs],
             outcomes: vec![None; envs],
-            legal: LegalActions::new(envs, kind.spec.actions),
+            legal: LegalActions::new(envs, kind.spec.actions, kind.has_sets),
             last_finals: vec![None; envs],
             rngs: vec![Xoshiro256PlusPlus::seed_from_u64(0); envs],
             list: ActionList::new(),
@@ -119,6 +119,7 @@ impl<G: Game> Part<G> {
         mut act: impl FnMut(&mut Self, usize) -> Option<u64>,
     ) {
         let (envs, actions) = (self.states.len(), kind.spec.actions);
+        self.legal.clear_lists();
         rows.rewards.fill(0.0);
         rows.terminated.fill(false);
         rows.truncated.fill(false);
