@@ -139,7 +139,7 @@ impl Game for Mancala {
         state.mover
     }
 
-    #[inline]
+    #[inline(always)]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         out.push_set::<8>(self.sowable(state), |action| Action(action as u16));

@@ -135,7 +135,7 @@ impl Game for Morris {
         state.mover
     }
 
-    #[inline]
+    #[inline(always)]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if state.removing {

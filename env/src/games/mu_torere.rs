@@ -94,7 +94,7 @@ impl Game for MuTorere {
         state.mover
     }
 
-    #[inline]
+    #[inline(always)]
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if !self.limit_reached(state) {
