@@ -18,6 +18,7 @@ use crate::warnings::warn_once;
 /// Any error of the file system, and [`io::ErrorKind::InvalidInput`] for a path without a file name.
 pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (folder, temporary) = temporary(path)?;
+    confirm_replaceable(path)?;
     let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
     let written = write_synced(file, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
@@ -28,17 +29,24 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Checks that [`atomic_write`] can write to `path`, before work whose result goes there: that its folder exists and takes
-/// a file, and that the path is no folder. Nothing is left behind.
+/// a file, and that the path is no folder and no device. Nothing is left behind.
 ///
 /// # Errors
 /// Those of [`atomic_write`].
 pub fn confirm_writable(path: &Path) -> io::Result<()> {
     let (_, temporary) = temporary(path)?;
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
-    }
+    confirm_replaceable(path)?;
     OpenOptions::new().write(true).create_new(true).open(&temporary).map(|_file| ())?;
     fs::remove_file(&temporary)
+}
+
+/// Checks that there is nothing at `path` but a file, if anything: a device or a pipe would be replaced by a file.
+fn confirm_replaceable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder")),
+        Ok(about) if !about.is_file() => Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file")),
+        _ => Ok(()),
+    }
 }
 
 /// A path that a file in `folder` names: taken from there if it is relative, and made absolute.
@@ -216,6 +224,20 @@ mod tests {
         assert!(confirm_writable(Path::new("/")).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert_eq!(fs::read(path("old")).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_and_pipes_are_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        for refused in [confirm_writable(&path), atomic_write(&path, b"x")] {
+            assert_eq!(refused.unwrap_err().to_string(), "is not a regular file");
+        }
+        assert!(fs::metadata(&path).unwrap().file_type().is_socket());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
