@@ -176,10 +176,10 @@ pub(crate) struct SavedGameArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "position")]
     from: Option<PathBuf>,
     /// Number of the game in a file with several: as in the match, otherwise from 0
-    #[arg(long, value_name = "N", requires = "from")]
+    #[arg(long, value_name = "N", requires = "from", conflicts_with = "position")]
     number: Option<usize>,
     /// Take the position after this many plies of the saved game [default: the last]
-    #[arg(long, value_name = "N", requires = "from")]
+    #[arg(long, value_name = "N", requires = "from", conflicts_with = "position")]
     ply: Option<usize>,
 }
 

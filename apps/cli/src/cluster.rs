@@ -150,8 +150,15 @@ pub(crate) fn with_options(command: clap::Command, cluster: Option<Cluster>) -> 
             let about = command.get_about().cloned().unwrap_or_default();
             let own: Vec<Id> = command.get_arguments().map(|option| option.get_id().clone()).collect();
             let command = (cluster.with_options)(command.mut_arg(OPTION, |option| option.hide(false))).about(about);
-            // Without a cluster they would have no effect.
-            command.mut_args(|option| if own.contains(option.get_id()) { option } else { option.requires(OPTION) })
+            // Without a cluster they would have no effect. What excludes a cluster would lift what they require.
+            let excluding =
+                |option: &&Arg| command.get_arg_conflicts_with(option).iter().any(|one| one.get_id() == OPTION);
+            let excluded: Vec<Id> =
+                command.get_arguments().filter(excluding).map(|option| option.get_id().clone()).collect();
+            command.mut_args(|option| {
+                let is_own = own.contains(option.get_id());
+                if is_own { option } else { option.requires(OPTION).conflicts_with_all(excluded.clone()) }
+            })
         }
         _ => command,
     }

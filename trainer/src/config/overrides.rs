@@ -39,6 +39,12 @@ fn is_beyond_integers(text: &str) -> bool {
 }
 
 impl Override {
+    /// The name of the key, `section.key` or `seed`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.section.iter().chain([&self.key]).map(String::as_str).collect::<Vec<_>>().join(".")
+    }
+
     /// Whether this is the key.
     pub(super) fn sets(&self, section: &str, key: &str) -> bool {
         self.section.as_deref() == Some(section) && self.key == key

@@ -36,6 +36,14 @@ impl FromStr for Axis {
     }
 }
 
+impl Axis {
+    /// The name of the key that varies.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.values.first().map(|(_, change)| change.name()).unwrap_or_default()
+    }
+}
+
 /// Splits at commas outside of brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut depth, mut quote, mut from) = (0_i32, None, 0);

@@ -46,7 +46,7 @@ pub(crate) struct Arena {
     #[arg(long, conflicts_with_all = ["format", "ladder_build"])]
     ladder: bool,
     /// Ladder written by --ladder-build to use instead of the game's; programs of `engine:` agents in it are started
-    #[arg(long, value_name = "FILE", requires = "ladder")]
+    #[arg(long, value_name = "FILE", requires = "ladder", conflicts_with_all = ["format", "ladder_build"])]
     ladder_file: Option<PathBuf>,
     /// Rate the agents, including `random`, and write them to a new ladder
     #[arg(long, value_name = "FILE", conflicts_with = "format")]

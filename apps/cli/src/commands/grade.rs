@@ -35,7 +35,11 @@ pub(crate) struct Grade {
     #[arg(long, required_unless_present = "save")]
     agent: Option<AgentSpec>,
     /// File of positions with exact values [default: the one that comes with the game; every position of a small game]
-    #[arg(long, value_name = "FILE", conflicts_with = "sample")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["sample", "phase", "critical", "starts", "save", "tables"],
+    )]
     positions: Option<PathBuf>,
     /// Draw this many positions from games and look up their exact values (see `turnstone solve`)
     #[arg(long, value_name = "N")]

@@ -34,13 +34,13 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "svg")]
     legal: bool,
     /// Read a list of moves per line, played from the position, and answer each with a JSON object; implies --json
-    #[arg(long, requires = "legal", conflicts_with = "moves")]
+    #[arg(long, requires = "legal", conflicts_with_all = ["moves", "svg", "perft"])]
     stdin: bool,
     /// Print the number of sequences of this many plies instead
     #[arg(long, value_name = "PLIES", conflicts_with_all = ["svg", "legal"], value_parser = clap::value_parser!(u32).range(0..=1000))]
     perft: Option<u32>,
     /// Print the number below each first action as well
-    #[arg(long, requires = "perft")]
+    #[arg(long, requires = "perft", conflicts_with_all = ["svg", "legal"])]
     divide: bool,
     /// Print one JSON object: position, mover, legal actions, outcome, and the drawing as text or SVG; with --perft, the
     /// position, depth and count, and with --divide the count below each first action

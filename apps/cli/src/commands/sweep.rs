@@ -48,6 +48,13 @@ impl Sweep {
             config.arena.engines().next().is_none(),
             "arena.opponents: a sweep starts no other programs; leave `engine:` opponents out"
         );
+        for (number, key) in self.vary.iter().map(Axis::name).enumerate() {
+            ensure!(self.vary[..number].iter().all(|axis| axis.name() != key), "--vary: {key} varies already");
+            ensure!(
+                self.set.iter().all(|set| set.name() != key),
+                "--set {key} has no effect: --vary {key} replaces it"
+            );
+        }
         let plan = Plan::grid(&config, &self.vary, games).map_err(anyhow::Error::msg).context("--vary")?;
         let folder = self.folder();
         let runs = Runs::open(PROGRAM, &folder, plan)?;

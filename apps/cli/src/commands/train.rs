@@ -56,7 +56,7 @@ pub(crate) struct Train {
     #[arg(long)]
     device: Option<ComputeDevice>,
     /// With --resume: let matches start the programs of `engine:` opponents in the run's config
-    #[arg(long, requires = "resume")]
+    #[arg(long, requires = "resume", conflicts_with_all = ["overwrite", "from"])]
     allow_engines: bool,
     /// Stop at the end of the iteration in which this many minutes have passed; --resume continues
     #[arg(long, value_name = "MINUTES")]
