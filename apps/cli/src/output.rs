@@ -1,5 +1,6 @@
 //! Output to files, and to other programs in lines that are written whole.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -30,6 +31,25 @@ pub(crate) fn write_page(path: &Path, page: &str, reporter: &Reporter) -> Result
 /// text.
 pub(crate) fn print_text(text: &str) {
     println!("{}", printable(text.trim_end()));
+}
+
+/// Prints a value of JSON as a line of standard output, escaped as [`print_text`] escapes lines.
+pub(crate) fn print_json(value: &impl Display) {
+    println!("{}", escaped_json(&value.to_string()));
+}
+
+/// JSON in which control characters from U+007F on and marks of direction, which JSON allows as they are, are escaped, so that
+/// no text of a query or a file can change how a terminal shows the line.
+fn escaped_json(json: &str) -> String {
+    let mut line = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if is_deceptive(letter) {
+            line.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            line.push(letter);
+        }
+    }
+    line
 }
 
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
@@ -134,18 +154,9 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(place))))
     }
 
-    /// Writes a value of JSON as a line. Control characters from U+007F on and marks of direction, which JSON allows as they
-    /// are, are escaped, so that no text of a query can change how a terminal shows the line.
+    /// Writes a value of JSON as a line, escaped as [`print_json`] escapes it.
     pub fn json(&self, value: &serde_json::Value) {
-        let mut line = String::new();
-        for letter in value.to_string().chars() {
-            if is_deceptive(letter) {
-                line.push_str(&format!("\\u{:04x}", u32::from(letter)));
-            } else {
-                line.push(letter);
-            }
-        }
-        self.line(&line);
+        self.line(&escaped_json(&value.to_string()));
     }
 
     /// Writes a line and flushes it. Exits the program if this fails, as nothing can read its output any more: quietly if

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use turnstone_agents::Playable;
 use turnstone_base::terminal::print_stderr;
+use turnstone_base::text::printable;
 use turnstone_env::Game;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
@@ -152,7 +153,10 @@ impl Program {
 
 /// Prints a fault of the command line, or the help that was asked for.
 fn print_called(error: &clap::Error) -> io::Result<()> {
-    let text = error.render().ansi().to_string();
+    let rendered = error.render();
+    let (text, plain) = (rendered.ansi().to_string(), rendered.to_string());
+    // Clap quotes arguments, which may have been pasted.
+    let text = if printable(&plain) == plain { text } else { printable(&plain) };
     // Colours are omitted where clap omits them.
     if error.use_stderr() {
         write!(anstream::stderr(), "{}", as_called(&text))

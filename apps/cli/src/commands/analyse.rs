@@ -15,7 +15,7 @@ use turnstone_selfplay::Games;
 use self::position::find;
 use crate::analysis::analyse;
 use crate::args::{OptionalGameArgs, Place, PositionArgs, thread_count};
-use crate::output::Output;
+use crate::output::{Output, print_json};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -63,7 +63,7 @@ impl Analyse {
         let game: &dyn PlayableGame = &**game;
         let found = find(game, state, &self.agent)?;
         match self.json {
-            true => println!("{}", found.json(game)),
+            true => print_json(&found.json(game)),
             false => println!("{}", found.text(game)),
         }
         Ok(())

@@ -18,7 +18,7 @@ use self::options::OptionArgs;
 use crate::args::{GameArgs, thread_count};
 use crate::called::PROGRAM;
 use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
-use crate::output::{confirm_writable, print_text, write_file};
+use crate::output::{confirm_writable, print_json, print_text, write_file};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, read_ladder};
@@ -166,7 +166,7 @@ impl Arena {
             reporter.line(&format!("{folder}: {files} (report.html opens in a browser)"));
         }
         if self.json {
-            println!("{}", result.json());
+            print_json(&result.json());
             return;
         }
         print_text(&result.text());

@@ -13,7 +13,7 @@ use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 
 use crate::called::as_called;
-use crate::output::print_text;
+use crate::output::{print_json, print_text};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};
@@ -63,7 +63,7 @@ impl Doctor {
             return Ok(ExitCode::from(130));
         };
         if self.json {
-            println!("{}", serde_json::to_string(&diagnosis)?);
+            print_json(&serde_json::to_string(&diagnosis)?);
         } else {
             diagnosis.checks.iter().map(Check::line).for_each(|line| print_text(&as_called(&line)));
         }

@@ -15,7 +15,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::GameArgs;
 use crate::cluster::{Cluster, ClusterArgs, Named, Work};
-use crate::output::print_text;
+use crate::output::{print_json, print_text};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, grade_remotely, known, sample};
@@ -114,7 +114,7 @@ impl Grade {
                 "agent": agent.spec.to_string(),
                 "grade": grading,
             });
-            println!("{object}");
+            print_json(&object);
         } else {
             print_text(&format!("{} on {} positions of {}", agent.spec, set.positions.len(), game.name()));
             print(&grading);

@@ -18,6 +18,7 @@ use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
 use crate::args::{Place, PlaceArgs};
+use crate::output::print_json;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, levels};
 
 #[derive(Args, Debug)]
@@ -68,7 +69,7 @@ impl Play {
         let mut session = Session::new(&*game, agents, settings, state)?;
         let code = session.run()?;
         if self.json {
-            println!("{}", json!(session.record()));
+            print_json(&json!(session.record()));
         }
         Ok(code)
     }

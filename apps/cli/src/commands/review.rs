@@ -16,7 +16,7 @@ use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
 use crate::called::{PROGRAM, as_called};
-use crate::output::{confirm_writable, print_text, write_page};
+use crate::output::{confirm_writable, print_json, print_text, write_page};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -99,7 +99,7 @@ impl Review {
             write_page(path, &review.page(game, &replay)?, &reporter)?;
         }
         match self.json {
-            true => println!("{}", json!(review)),
+            true => print_json(&json!(review)),
             false => print_text(&review.text(&|plies| self.play_on(game, &review, plies))),
         }
         Ok(ExitCode::SUCCESS)

@@ -11,6 +11,7 @@ use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_selfplay::Games;
 
 use crate::args::{Place, PlaceArgs};
+use crate::output::print_json;
 
 #[derive(Args, Debug)]
 #[command(after_help = r#"Examples:
@@ -68,7 +69,7 @@ impl Show {
         if self.json {
             let mut object = describe_json(game, state);
             drawing.into_iter().for_each(|drawing| object["drawing"] = drawing.into());
-            println!("{object}");
+            print_json(&object);
             return Ok(());
         }
         drawing.iter().for_each(|drawing| print!("{drawing}"));
@@ -91,7 +92,7 @@ impl Show {
                 let below = below.into_iter().map(|(action, leaves)| (action, leaves.into()));
                 object["divide"] = below.collect::<Map<String, Value>>().into();
             }
-            println!("{object}");
+            print_json(&object);
         } else {
             below.iter().for_each(|(action, leaves)| println!("{action} {leaves}"));
             println!("{count}");
@@ -111,7 +112,7 @@ fn answer_lines(place: &Place) -> Result<()> {
         });
         let reply =
             state.map_or_else(|e| json!({ "error": format!("{e:#}") }), |state| describe_json(&*place.game, &state));
-        println!("{reply}");
+        print_json(&reply);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::sweep::{Axis, Measure, Plan, Sweep as Runs, VariantResult, best_first, table};
 
 use crate::called::PROGRAM;
-use crate::output::print_text;
+use crate::output::{print_json, print_text};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -72,7 +72,7 @@ impl Sweep {
         let order = best_first(results, self.by)?;
         if self.json {
             let ranked: Vec<&VariantResult> = order.iter().map(|&place| &results[place]).collect();
-            println!("{}", serde_json::json!({ "runs": ranked }));
+            print_json(&serde_json::json!({ "runs": ranked }));
         } else {
             print_text(&table(results, &order));
         }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use turnstone_cluster::{Status, status};
 
 use super::options::CredentialArgs;
-use crate::output::{one_line, print_text};
+use crate::output::{one_line, print_json, print_text};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -54,7 +54,7 @@ impl StatusOfCluster {
         let Command::Status(args) = &self.command;
         let status = status(&args.credentials.server(&args.url), Duration::from_secs_f64(args.listen))?;
         if args.json {
-            println!("{}", serde_json::to_string(&status)?);
+            print_json(&serde_json::to_string(&status)?);
         } else {
             print(&status);
         }

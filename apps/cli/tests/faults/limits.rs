@@ -113,6 +113,47 @@ fn metadata_is_shown_escaped_and_bounded() {
     }
 }
 
+/// Names in saved games, lines at a prompt and arguments may have been written by others: none of them moves the cursor or
+/// turns text around, on standard output as little as on standard error.
+#[test]
+fn texts_of_others_are_escaped_wherever_they_are_printed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("game.json");
+    let said = |args: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_turnstone"));
+        command
+            .args(args)
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), input.as_bytes()).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{args:?}: {}", text.escape_debug());
+        text
+    };
+    let name = "\u{1b}[31m\u{202e}X\u{9b}2J\u{7}";
+    let game = said(&["play", "mancala", "--p1", "random", "--p2", "random", "--json"], "");
+    let mut game: serde_json::Value = serde_json::from_str(&game).expect("JSON");
+    game["players"] = serde_json::json!([name, name]);
+    fs::write(&path, game.to_string()).expect("writable");
+    let (text, agent) = ("\\u{1b}[31m\\u{202e}X\\u{9b}2J\\u{7}", "mcts:sims=2");
+    let review = said(&["review", "game.json", "--agent", agent], "");
+    assert!(review.contains(text), "{review}");
+    let review = said(&["review", "game.json", "--agent", agent, "--json"], "");
+    let review: serde_json::Value = serde_json::from_str(&review).expect("JSON");
+    assert_eq!(review["players"][0], name, "the same text for programs");
+    let played =
+        said(&["play", "mancala", "--p2", "random"], &format!("{name}\nsave none/{name}\nsave {name}\nquit\n"));
+    assert!(played.matches(text).count() >= 3, "{played}");
+    assert!(said(&["show", "mancala", "--legal", "--stdin"], &format!("{name}\n")).contains("error"));
+    for args in [&["play", "mancala", "--p1", name][..], &["show", "mancala", "--moves", name], &[name]] {
+        assert!(said(args, "").contains("\\u{202e}X"), "{args:?}");
+    }
+}
+
 /// Finite weights of absurd size give outputs that are not numbers.
 #[test]
 fn networks_with_outputs_that_are_not_finite_are_refused() {

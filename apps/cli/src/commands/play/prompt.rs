@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::output::print_text;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -50,7 +51,7 @@ impl Prompt {
                 match Lines::new(io::stdin().lock()).read()? {
                     None => return Ok(None),
                     Some(Ok(line)) => return Ok(Some(line.to_owned())),
-                    Some(Err(fault)) => println!("{fault}"),
+                    Some(Err(fault)) => print_text(&fault.to_string()),
                 }
             },
         }

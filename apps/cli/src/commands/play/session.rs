@@ -13,7 +13,7 @@ use turnstone_agents::{PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::terminal::terminal_size;
-use turnstone_base::text::{shell_path, shell_word};
+use turnstone_base::text::{printable, shell_path, shell_word};
 use turnstone_env::{Action, AnyState, Side};
 
 use super::adviser::Adviser;
@@ -250,10 +250,10 @@ impl<'a> Session<'a> {
             let line = self.prompt.line(&prompt, &words)?;
             let line = line.context("the input ended before the game (`quit` leaves it)")?;
             match Command::read(&line) {
-                Err(fault) => self.screen.say(&fault),
+                Err(fault) => self.screen.say(&printable(&fault)),
                 Ok(Command::Move(text)) => match notation::find(self.game, self.state(), &text) {
                     Ok(action) => return Ok(Turn::Played(action)),
-                    Err(fault) => self.screen.say(&fault),
+                    Err(fault) => self.screen.say(&printable(&fault)),
                 },
                 Ok(Command::Undo) if self.take_back(mover) => return Ok(Turn::TakenBack),
                 Ok(Command::Resign) => return Ok(Turn::Resigned),
@@ -284,9 +284,9 @@ impl<'a> Session<'a> {
                     let review = format!("turnstone review {}", shell_path(&file));
                     let (file, review) = (file.display(), as_called(&review));
                     let line = format!("saved as {file}; to continue from here: {}", self.continuation());
-                    self.screen.say(&format!("{line}\nto review the game: {review}"));
+                    self.screen.say(&printable(&format!("{line}\nto review the game: {review}")));
                 }
-                Err(error) => self.screen.say(&format!("{error:#}")),
+                Err(error) => self.screen.say(&printable(&format!("{error:#}"))),
             },
             Command::Resign | Command::Quit | Command::Move(_) => {}
         }
