@@ -42,7 +42,11 @@ pub(super) fn check(table: &Table, known: impl FnOnce(NetworkConfig) -> Table) -
     let (reads_net, known) = (net.is_some(), known(net.unwrap_or_default()));
     for (key, value) in table {
         let Some(section) = known.get(key) else { return Err(unknown("", key, &known)) };
-        let (Some(known), Some(value)) = (section.as_table(), value.as_table()) else { continue };
+        let Some(known) = section.as_table() else { continue };
+        // A list would be read as the section's values in their order.
+        let Some(value) = value.as_table() else {
+            return Err(format!("{key} is {value}, but must be a section, [{key}]"));
+        };
         // The keys of a network depend on its kind: where that cannot be read, this is the fault.
         if key == "game" || (key == "net" && !reads_net) {
             continue;

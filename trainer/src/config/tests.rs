@@ -183,6 +183,12 @@ fn faults_name_the_key() {
     );
     assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
     assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));
+    for section in ["game", "net", "search", "self_play", "learn", "arena", "run"] {
+        for value in ["3", "[]", "[3]", "\"x\""] {
+            let must = format!("{section} is {value}, but must be a section, [{section}]");
+            assert_eq!(fault(&format!("{section} = {value}\n")), must);
+        }
+    }
     assert!(fault("").contains("game"));
     assert!(fault("[game").starts_with("line 1: "));
     assert!(!fault("a = \"").contains('\n'));
