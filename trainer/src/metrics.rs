@@ -352,6 +352,14 @@ mod tests {
         assert_eq!(serde_json::to_string(&metrics).expect("JSON"), line);
         assert_eq!((metrics.loss(|losses| losses.value_loss), metrics.arena[0].elo()), (Some(0.5), f64::INFINITY));
         assert_eq!(metrics.arena[0].elo_or_bound(), -190.5, "the bound of a match that was won to the last game");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        metrics.report(&mut EventLog::open(folder.path()));
+        let events = crate::tensorboard::tests::read(folder.path());
+        let values = events.iter().flat_map(|event| event.get_summary().get_value());
+        let values: Vec<_> = values.map(|value| (value.get_tag(), value.get_simple_value())).collect();
+        for shown in [("arena/score_vs_random", 1.0), ("arena/elo_vs_random", -190.5)] {
+            assert!(values.contains(&shown), "{shown:?}: {values:?}");
+        }
         let without = line.replace(r#""value_loss":0.5,"#, "");
         let fault = serde_json::from_str::<Metrics>(&without).expect_err("a field is missing").to_string();
         assert!(fault.starts_with("missing field `value_loss`"), "{fault}");
