@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 
 const GAMES = ['mu_torere', 'mancala', 'morris', 'konane', 'morabaraba'];
 const LAPTOP = { width: 1366, height: 768 };
@@ -44,7 +46,44 @@ function wholeGame(turnstone, game, param) {
   return known;
 }
 
-export async function people({ test, open, play, state, settled, picture, accessible, overflow, browser, base, native, turnstone }) {
+const shipped = (game) => fileURLToPath(new URL(`../../../games/src/${game}/agent.safetensors`, import.meta.url));
+
+/** A game's agent as a checkpoint of another game, with its checksum. */
+function renamed(game, name) {
+  const bytes = readFileSync(shipped(game));
+  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  const { __metadata__: metadata, ...tensors } = JSON.parse(bytes.subarray(8, end));
+  metadata['turnstone.game'] = name;
+  let sum = 0;
+  const add = (part) => { sum = crc32(part, sum); };
+  const size = (number) => {
+    const eight = Buffer.alloc(8);
+    eight.writeBigUInt64LE(BigInt(number));
+    add(eight);
+  };
+  const text = (word) => {
+    size(Buffer.byteLength(word));
+    add(word);
+  };
+  for (const key of Object.keys(metadata).sort()) {
+    if (key === 'turnstone.checksum') continue;
+    text(key);
+    text(metadata[key]);
+  }
+  for (const key of Object.keys(tensors).sort()) {
+    const { shape, data_offsets: [first, last] } = tensors[key];
+    text(key);
+    shape.forEach(size);
+    add(bytes.subarray(end + first, end + last));
+  }
+  metadata['turnstone.checksum'] = sum.toString(16).padStart(8, '0');
+  const header = Buffer.from(JSON.stringify({ __metadata__: metadata, ...tensors }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  return Buffer.concat([length, header, bytes.subarray(end)]);
+}
+
+export async function people({ test, open, play, state, settled, picture, accessible, overflow, browser, base, native, turnstone, runs }) {
   await test('a first visit: a game to begin with, a beginner, and words', async () => {
     for (const size of [LAPTOP, PHONE]) {
       const { page, close } = await open('/runs', { wait: false, size, media: CALM });
@@ -444,6 +483,66 @@ export async function people({ test, open, play, state, settled, picture, access
     await page.close();
   });
 
+  await test('agents of unknown games and of other places are named, and the page plays without them', async () => {
+    const folder = join(runs, 'strangers');
+    mkdirSync(folder);
+    try {
+      writeFileSync(join(folder, 'latest.safetensors'), renamed('mu_torere', 'hex'));
+      const elsewhere = base().replace(/\d+$/, (port) => String(Number(port) ^ 1));
+      for (const [agent, words] of [
+        ['runs/strangers/latest.safetensors', /^The agent of the address cannot be used: it was trained for “hex”, a game that this page does not have\.$/],
+        [`${elsewhere}/agents/mancala.safetensors`, /cannot be used: it is not on the same server as the page\.$/],
+        ['data:application/octet-stream;base64,AAAA', /cannot be used: it is not on the same server as the page\.$/],
+        ['blob:null/0', /cannot be used: it is not on the same server as the page\.$/],
+        ['http://', /cannot be used: .+/],
+        ['index.html', /cannot be used: .+/],
+      ]) {
+        const { page, close } = await open(`/?agent=${encodeURIComponent(agent)}&name=x`, { media: CALM });
+        assert.match(await page.textContent('#fault'), words, agent.slice(0, 60));
+        assert.deepEqual([(await state(page)).game, await page.inputValue('#kind1')], ['mancala', 'level']);
+        await play(page, (legal) => legal[0]);
+        await close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  await test('texts that are far too long are refused at once, in a line', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human#moves=B4', { media: CALM });
+    const moves = (count) => Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 'B4' : 'A3'));
+    for (const [name, text, words] of [
+      ['moves', moves(200_000).join(' '), /the game has 200000 moves, and at most 1000 are read/],
+      ['moves in lines', moves(1001).join('\n'), /the game has 1001 moves, and at most 1000 are read/],
+      ['a game', JSON.stringify({ game: 'mancala', moves: moves(100_000) }), /the game has 100000 moves, and at most 1000 are read/],
+      ['a text of 20 MB', 'x'.repeat(20_000_000), /it is larger than 1 MB/],
+      ['one word', 'x'.repeat(900_000), /cannot be read: /],
+      ['a position', `${'4,'.repeat(400_000)}4/0 4/0 1`, /cannot be read: /],
+      ['a start', JSON.stringify({ game: 'mancala', start: '4,'.repeat(400_000), moves: [] }), /cannot be read: /],
+      ['a parameter', JSON.stringify({ game: 'mancala', params: { stones: '9'.repeat(900_000) }, moves: [] }), /cannot be read: /],
+      ['a game of another name', JSON.stringify({ game: 'x'.repeat(900_000), moves: [] }), /cannot be read: /],
+      ['one move', JSON.stringify({ game: 'mancala', moves: ['x'.repeat(900_000)] }), /cannot be read: move 1: /],
+      ['deep brackets', `{"a":${'['.repeat(900_000)}`, /cannot be read: /],
+    ]) {
+      const took = await page.evaluate((pasted) => {
+        const begin = performance.now();
+        const data = new DataTransfer();
+        data.setData('text/plain', pasted);
+        document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }));
+        return performance.now() - begin;
+      }, text);
+      const said = await page.textContent('#fault');
+      assert.match(said, words, name);
+      assert.ok(said.length < 600, `${name}: ${said.length} characters`);
+      // Far less than the five seconds that it took to play them; other work may share the processor.
+      assert.ok(took < 1500, `${name}: ${took} ms`);
+      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), ['B4'], name);
+    }
+    await page.evaluate((hash) => { location.hash = hash; }, `#moves=${moves(5000).join('+')}`);
+    await page.waitForFunction(() => /5000 moves, and at most 1000 are read/.test(document.getElementById('fault').textContent));
+    await close();
+  });
+
   await test('the page can be installed', async () => {
     const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: CALM });
     const manifest = await page.evaluate(async () => {
@@ -459,6 +558,43 @@ export async function people({ test, open, play, state, settled, picture, access
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
     // A profile without disk does not install anything; nothing else may stand in the way.
     assert.deepEqual(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito'), []);
+    await close();
+  });
+
+  await test('in edit mode every point can be pressed, and faults are shown where the eye is', async () => {
+    const inView = async (page, id) => {
+      const box = await page.locator(id).boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= PHONE.height;
+    };
+    const closed = (page) => page.$$eval('.point', (points) => points.filter((point) => point.getAttribute('aria-disabled') !== 'false').length);
+    for (const [game, line] of [['mu_torere', ''], ['morris', '#moves=a0+g0'], ['konane', '#moves=remove(8,1)'], ['morabaraba', '#moves=a7']]) {
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=human${line}`, { media: CALM, size: PHONE });
+      const before = await closed(page);
+      assert.ok(before > 0, `${game}: points without a legal move`);
+      await page.click('#edit');
+      assert.equal(await closed(page), 0, game);
+      await page.click('.point[data-point="0"]', { force: true });
+      assert.equal(await closed(page), 0, `${game}, after a press`);
+      await page.click('#edit-empty');
+      assert.notEqual(await page.textContent('#edit-fault'), '');
+      assert.ok(await inView(page, '#edit-fault'), `the fault of ${game}`);
+      await page.click('.point[data-point="1"]', { force: true });
+      if (await page.textContent('#edit-fault') !== '') assert.ok(await inView(page, '#edit-fault'), `the fault of ${game} after a press on the board`);
+      await page.click('#edit-cancel');
+      assert.equal(await closed(page), before, `${game}, after the editor`);
+      await close();
+    }
+    // Where pieces are numbers, points have nothing to press; what is loaded meanwhile fails in sight, too.
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: CALM, size: PHONE });
+    await page.click('#edit');
+    assert.equal(await closed(page), await page.locator('.point').count());
+    await page.getByLabel('B2', { exact: true }).fill('9');
+    assert.match(await page.textContent('#edit-fault'), /48 stones/);
+    assert.ok(await inView(page, '#edit-fault'));
+    await page.fill('#text', 'nonsense');
+    await page.click('#load');
+    assert.match(await page.textContent('#fault'), /cannot be read/);
+    assert.ok(await inView(page, '#fault'), 'a fault of loading');
     await close();
   });
 

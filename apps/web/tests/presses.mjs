@@ -77,6 +77,7 @@ export async function presses({ test, open, checkNatively, settled, state, secon
         await settled(page);
         const [stored, shown] = await page.evaluate(() => window.turnstone.stored());
         assert.equal(shown, stored, `${pause} ms`);
+        assert.equal(await page.isHidden('#fault'), true, 'it is ignored, and no fault');
         assert.equal((await state(page)).position, stored);
         assert.ok((await page.evaluate(() => window.turnstone.moves())).length >= plies);
         await checkNatively(page, (await state(page)).game);

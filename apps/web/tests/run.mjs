@@ -187,7 +187,7 @@ async function main() {
 
 async function tests(runs) {
   await presses({ test, open, checkNatively, settled, state, seconds: Number(process.env.PRESSES ?? 1) });
-  await people({ test, open, play, state, settled, picture, accessible, overflow, browser: () => browser, base: () => base, turnstone, native: (...args) => native(turnstone, ...args) });
+  await people({ test, open, play, state, settled, picture, accessible, overflow, browser: () => browser, base: () => base, turnstone, runs, native: (...args) => native(turnstone, ...args) });
 
   await test('the first load is small, and the first move comes within a second', async () => {
     const { page, close } = await open('/?game=mancala&p1=az&p2=human');
@@ -552,6 +552,27 @@ async function tests(runs) {
   }
 
   await test('an exported page plays from a file and from any web server', () => exported(turnstone, 'az:pretrained', 'mancala', [], 'B2'));
+
+  await test('a page that is a file takes no agent of another place', async () => {
+    // The origin of a file is `null`, as that of data is.
+    const folder = mkdtempSync(join(tmpdir(), 'turnstone-page-'));
+    const file = join(folder, 'page/index.html');
+    native(turnstone, 'export', 'az:pretrained', '--game', 'mu_torere', '--format', 'page', '--out', dirname(file));
+    const agent = `data:application/octet-stream;base64,${readFileSync(checkpoint('mu_torere')).toString('base64')}`;
+    for (const other of [agent, `${base}/agents/mu_torere.safetensors`, 'blob:null/0', 'about:blank']) {
+      const page = await browser.context.newPage();
+      const asked = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(`${pathToFileURL(file).href}?agent=${encodeURIComponent(other)}`);
+      await page.waitForSelector('body[data-ready]');
+      assert.match(await page.textContent('#fault'), /agent of the address cannot be used: it is not on the same server as the page\.$/, other.slice(0, 40));
+      assert.ok(!asked.includes(other), 'it was not fetched');
+      assert.equal((await state(page)).game, 'mancala', 'the first game, as the agent is not used');
+      await play(page, (legal) => legal[0]);
+      await page.close();
+    }
+    rmSync(folder, { recursive: true });
+  });
 
   if (process.env.OWN && process.env.OWN_PROGRAM) {
     await test('a game of another crate is exported with an agent of its own', async () => {

@@ -47,7 +47,11 @@ export function played(match: Match, query: URLSearchParams, tell: (fault: strin
       return match;
     }
   }
-  const moves = (query.get('moves') ?? '').split(/\s+/, MOST_MOVES).filter((move) => move !== '');
+  const moves = (query.get('moves') ?? '').split(/\s+/).filter((move) => move !== '');
+  if (moves.length > MOST_MOVES) {
+    tell(t.address.tooLong(t.tooLong(moves.length, MOST_MOVES)));
+    return shown;
+  }
   for (const [i, move] of moves.entries()) {
     try {
       shown.play(move);

@@ -38,10 +38,13 @@ export function announce(text: string): void {
   spoken = setTimeout(() => { region.textContent = text; }, 30);
 }
 
+/** Characters of the longest fault that is shown: it may quote what was pasted. */
+const LONGEST = 400;
+
 /** Shows a fault, or nothing. */
 export function complain(text: string): void {
   const place = element('fault');
-  place.textContent = text;
+  place.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   place.hidden = text === '';
 }
 

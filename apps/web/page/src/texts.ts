@@ -146,6 +146,7 @@ export const t = {
     clock: (asked: string) => `There is no clock of “${asked}” minutes; the clock is off.`,
     position: (fault: string) => `The position of the address cannot be read (${fault}); this is the start of the game.`,
     moves: (fault: string) => `The moves of the address are played up to a fault: ${fault}.`,
+    tooLong: (fault: string) => `The moves of the address are not played: ${fault}.`,
     elsewhere: 'it is not on the same server as the page',
     otherGame: (game: string) => `it was trained for “${game}”, a game that this page does not have`,
     agent: (fault: string) => `The agent of the address cannot be used: ${fault}.`,
