@@ -86,6 +86,22 @@ export async function presses({ test, open, checkNatively, settled, state, secon
     }
   });
 
+  await test('a movement that the browser does not end holds nothing up', async () => {
+    for (const game of GAMES) {
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=random`);
+      await page.evaluate(() => {
+        Element.prototype.animate = () => ({ finished: new Promise(() => undefined) });
+      });
+      const { clicks } = await page.evaluate(() => window.turnstone.legal()[0]);
+      for (const point of clicks) await page.click(`.point[data-point="${point}"]`, { force: true });
+      await page.waitForFunction(() => document.getElementById('board').dataset.moving === 'true');
+      await settled(page);
+      const [stored, shown] = await page.evaluate(() => window.turnstone.stored());
+      assert.equal(shown, stored, game);
+      await close();
+    }
+  });
+
   await test('presses at random leave board and game the same', async () => {
     for (const [i, game] of GAMES.entries()) {
       for (const second of ['human', 'level:1']) {

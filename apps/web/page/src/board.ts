@@ -21,6 +21,9 @@ const FINGER = 24;
 /** Distance in pixels after which a press on a stone is a drag. */
 const DRAG = 6;
 
+/** Milliseconds after its end at which a movement is not waited for any longer. */
+const PATIENCE = 500;
+
 const calm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /** Largest diameter of a point's button in the drawing's units. */
@@ -203,11 +206,10 @@ export class Board {
   }
 
   private async play(target: Element, frames: Keyframe[], duration: number, delay = 0): Promise<void> {
-    try {
-      await target.animate(frames, { duration, delay, easing: 'ease-in-out', fill: 'both' }).finished;
-    } catch {
-      // The element was removed meanwhile.
-    }
+    const { finished } = target.animate(frames, { duration, delay, easing: 'ease-in-out', fill: 'both' });
+    // Browsers may leave a movement unfinished that they do not draw, and the game must go on.
+    const late = new Promise((resolve) => { setTimeout(resolve, duration + delay + PATIENCE); });
+    await Promise.race([finished.catch(() => undefined), late]);
   }
 
   private ghost(point: number, side: number): SVGElement {
