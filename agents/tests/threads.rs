@@ -161,7 +161,8 @@ fn the_spec_names_the_threads_and_what_goes_with_them() {
         "agent `alphabeta:depth=4,threads=2`: threads share what they find in a table: give its size in MiB, hash=64"
     );
     let [most, cores] = [turnstone_agents::most_threads(), turnstone_base::machine::cores()];
-    assert!(most >= 8 && most >= cores);
+    // A small multiple: with many more, the clock is looked at too late.
+    assert!(most >= 8 && most >= cores && most <= 8 * cores.max(1));
     let many = fault(&format!("mcts:threads={}", most + 1));
     let reason = format!("from 0 to {most}, not `{}`: this machine has {cores} cores", most + 1);
     assert!(many.ends_with(&reason), "{many}");
