@@ -130,7 +130,7 @@ fn choose_from_set(set: u64, rng: &mut impl Rng) -> Action {
     let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW);
     let before = choose_index((sums >> 56) as usize, rng) as u64;
     // A byte's high bit stays where the ones up to its end are not more than those before the chosen one.
-    let passed = ((before * LOW | HIGH) - sums) & HIGH;
+    let passed = (((before * LOW) | HIGH) - sums) & HIGH;
     let shift = ((passed >> 7).wrapping_mul(LOW) >> 56) * 8;
     let rank = before - ((sums << 8) >> shift & 0xff);
     Action(shift as u16 + u16::from(ONES[usize::from((set >> shift) as u8)][rank as usize & 7]))
