@@ -4,18 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
+use turnstone_agents::search::CacheStats;
 use turnstone_arena::{Remote, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
     FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
 };
 
-use crate::job;
 use crate::leader::{Items, Leader};
-use crate::messages::Effort;
+use crate::link::lock;
+use crate::work;
 
-/// Maximum number of games of self-play of a range: enough for the messages to cost nothing beside the games.
+/// Maximum number of games of self-play of a job: enough for the messages to cost nothing beside the games.
 const MOST_GAMES: usize = 32;
-/// Maximum number of games of a match, or of positions, of a range: as many as a thread plays side by side.
+/// Maximum number of games of a match, or of positions, of a job: as many as a thread plays side by side.
 const MOST_AT_ONCE: usize = 24;
 
 impl SelfPlayer for Leader {
@@ -31,21 +32,20 @@ impl SelfPlayer for Leader {
         let self_play = &mut task.settings.self_play;
         self_play.precision = self_play.precision.resolved();
         let count = self_play.games_per_iteration;
-        let job = job::of_task(game, &task);
+        let work = work::of_task(game, &task);
         let restore = game.restorer(&task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; count];
         let mut stats = SelfPlayStats::default();
         let mut put = |number: usize, item: &[u8]| Ok(restore(number, item).map(|game| games[number] = Some(game)));
         let mut items = Items {
-            job: &job,
+            work: &work,
             stage: format!("self-play of iteration {}", task.settings.iteration),
             count,
             group: 1,
             most: MOST_GAMES,
-            begins_iteration: true,
             put: &mut put,
             is_needed: &|_| true,
-            effort: &mut |effort| add_effort(&mut stats, effort),
+            effort: &mut |effort| add_effort(&mut stats, *effort),
             progress: &|count| progress.games.store(count as u64, Ordering::Relaxed),
             stop,
         };
@@ -57,18 +57,24 @@ impl SelfPlayer for Leader {
     }
 
     fn scalars(&self) -> Vec<(String, f64)> {
-        self.counters.scalars()
+        let status = lock(&self.shared.status);
+        let rates = status.workers.values().map(|worker| worker.rate);
+        let values = [
+            ("cluster/workers", rates.clone().filter(|rate| *rate > 0.0).count() as f64),
+            ("cluster/items_per_second", rates.sum()),
+            ("cluster/positions", status.positions as f64),
+            ("cluster/jobs", status.jobs[0] as f64),
+            ("cluster/redelivered", status.jobs[1] as f64),
+            ("cluster/failed", status.jobs[2] as f64),
+        ];
+        values.map(|(name, value)| (name.to_owned(), value)).to_vec()
     }
 }
 
-fn add_effort(stats: &mut SelfPlayStats, effort: &Effort) {
-    let [requests, hits, merged, batches] = effort.cache;
-    stats.positions += effort.positions;
-    stats.simulations += effort.simulations;
-    stats.cache.requests += requests;
-    stats.cache.hits += hits;
-    stats.cache.merged += merged;
-    stats.cache.batches += batches;
+fn add_effort(stats: &mut SelfPlayStats, effort: [u64; 6]) {
+    let [positions, simulations, requests, hits, merged, batches] = effort;
+    let cache = CacheStats { requests, hits, merged, batches };
+    stats.add(&SelfPlayStats { positions, simulations, cache, ..SelfPlayStats::default() });
 }
 
 fn read<T: DeserializeOwned>(item: &[u8]) -> Result<T, String> {
@@ -77,7 +83,7 @@ fn read<T: DeserializeOwned>(item: &[u8]) -> Result<T, String> {
 
 impl Remote for Leader {
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
-        let job = job::of_games(round.game, round.agents, round.header, round.plans);
+        let work = work::of_games(round.game, round.agents, round.header, round.plans);
         let mut put = |number: usize, item: &[u8]| match read(item) {
             Ok(record) => match (round.check)(number, &record) {
                 Ok(()) => (round.put)(number, record).map(Ok),
@@ -90,12 +96,11 @@ impl Remote for Leader {
             agents => format!("games of {} agents", agents.len()),
         };
         let mut items = Items {
-            job: &job,
+            work: &work,
             stage,
             count: round.plans.len(),
             group: 2,
             most: MOST_AT_ONCE,
-            begins_iteration: false,
             put: &mut put,
             is_needed: round.is_needed,
             effort: &mut |_| {},
@@ -106,15 +111,14 @@ impl Remote for Leader {
     }
 
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
-        let job = job::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
+        let work = work::of_positions(positions.game, positions.agent, &positions.texts, positions.seed);
         let mut put = |number: usize, item: &[u8]| Ok(read(item).and_then(|answer| (positions.put)(number, answer)));
         let mut items = Items {
-            job: &job,
+            work: &work,
             stage: format!("answers of {}", brief(&positions.agent.spec.to_string())),
             count: positions.texts.len(),
             group: 1,
             most: 2 * MOST_AT_ONCE,
-            begins_iteration: false,
             put: &mut put,
             is_needed: &|_| true,
             effort: &mut |_| {},

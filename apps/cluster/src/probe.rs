@@ -8,7 +8,7 @@ use turnstone_agents::shape;
 use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{FinishedGame, GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
-use crate::wire::{hex, sha256};
+use crate::link::sha256;
 
 /// The self-test of a run, and the leader's result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Probe {
     ) -> Result<Self, Fault> {
         let network = network.with_blocks(network.blocks().min(MOST_BLOCKS));
         let sum = play(game, &network, search, precision)?;
-        Ok(Self { network, search: search.clone(), precision, checksum: hex(&sum) })
+        Ok(Self { network, search: search.clone(), precision, checksum: sum })
     }
 
     /// Checks that this machine computes the same.
@@ -51,7 +51,7 @@ impl Probe {
     pub fn confirm(&self, game: &dyn TrainableGame) -> Result<(), String> {
         self.search.validate()?;
         let own = play(game, &self.network, &self.search, self.precision).map_err(|error| error.to_string())?;
-        self.compare(&hex(&own))
+        self.compare(&own)
     }
 
     fn compare(&self, own: &str) -> Result<(), String> {
@@ -77,7 +77,7 @@ fn play(
     network: &NetworkConfig,
     search: &SearchConfig,
     precision: Precision,
-) -> Result<[u8; 32], Fault> {
+) -> Result<String, Fault> {
     let layout = network.layout(&shape(game.spec())).map_err(Fault::new)?;
     let weights = Weights::random(&layout, 20);
     let self_play = SelfPlayConfig {

@@ -8,8 +8,6 @@ use async_nats::{ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 use turnstone_base::files::{read_bounded, read_text};
 
-use crate::messages::inbox;
-
 /// Longest wait for an answer of the server.
 pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 /// Maximum length of a file with a secret.
@@ -38,13 +36,6 @@ pub struct ServerOptions {
     pub certificate: Option<[PathBuf; 2]>,
 }
 
-/// Credentials in an address, before the `@`.
-#[derive(Clone, PartialEq, Eq)]
-enum InAddress {
-    Password(String, String),
-    Token(String),
-}
-
 /// The addresses of the server.
 ///
 /// # Errors
@@ -66,7 +57,7 @@ pub(crate) fn connect_options(options: &ServerOptions, name: &str) -> Result<Con
     let addresses = addresses(&options.url)?;
     let mut connect = ConnectOptions::new()
         .name(format!("turnstone {name}"))
-        .custom_inbox_prefix(inbox(name))
+        .custom_inbox_prefix(format!("_INBOX.{name}"))
         .ping_interval(Duration::from_secs(5))
         .request_timeout(Some(ANSWER))
         .connection_timeout(ANSWER)
@@ -74,9 +65,10 @@ pub(crate) fn connect_options(options: &ServerOptions, name: &str) -> Result<Con
         .max_reconnects(None);
     // Servers of the same cluster that the first one names have no scheme.
     connect = connect.require_tls(addresses.iter().any(ServerAddr::tls_required));
-    let in_address = in_addresses(&addresses).with_context(|| format!("server {}", shown(&options.url)))?;
+    // The client would not send what is in the address by itself.
+    let of_address = addresses.iter().find(|address| address.username().is_some());
     let ways = [
-        in_address.is_some(),
+        of_address.is_some(),
         options.user.is_some(),
         options.token_file.is_some(),
         options.nkey_file.is_some(),
@@ -86,9 +78,8 @@ pub(crate) fn connect_options(options: &ServerOptions, name: &str) -> Result<Con
         ways.iter().filter(|way| **way).count() <= 1,
         "give one of --user, --token-file, --nkey-file, --creds, and a password or token in the address"
     );
-    connect = match in_address {
-        Some(InAddress::Password(user, password)) => connect.user_and_password(user, password),
-        Some(InAddress::Token(token)) => connect.token(token),
+    connect = match of_address {
+        Some(address) => of_address_in(connect, address).with_context(|| format!("server {}", shown(&options.url)))?,
         None => of_files(connect, options)?,
     };
     if let Some(ca) = &options.ca {
@@ -102,23 +93,16 @@ pub(crate) fn connect_options(options: &ServerOptions, name: &str) -> Result<Con
     Ok(connect)
 }
 
-/// The password or token in the addresses, which the client would not send by itself.
-fn in_addresses(addresses: &[ServerAddr]) -> Result<Option<InAddress>> {
+/// Adds the password or token in an address.
+fn of_address_in(connect: ConnectOptions, address: &ServerAddr) -> Result<ConnectOptions> {
     let decoded = |text: &str| -> Result<String> {
         Ok(percent_decode_str(text).decode_utf8().context("the password or token in it is not UTF-8")?.into_owned())
     };
-    let mut found: Option<InAddress> = None;
-    for address in addresses {
-        let one = match (address.username(), address.password()) {
-            (Some(user), Some(password)) => InAddress::Password(decoded(user)?, decoded(password)?),
-            (Some(token), None) => InAddress::Token(decoded(token)?),
-            (None, Some(_)) => bail!("there is a password in it, but no user"),
-            (None, None) => continue,
-        };
-        ensure!(found.as_ref().is_none_or(|found| *found == one), "all addresses must have the same password or token");
-        found = Some(one);
-    }
-    Ok(found)
+    let user = decoded(address.username().unwrap_or_default())?;
+    Ok(match address.password() {
+        Some(password) => connect.user_and_password(user, decoded(password)?),
+        None => connect.token(user),
+    })
 }
 
 fn of_files(mut connect: ConnectOptions, options: &ServerOptions) -> Result<ConnectOptions> {
@@ -192,39 +176,18 @@ mod tests {
         assert_eq!(shown("token@host"), "host");
         assert_eq!(shown("nats://me:s3,cret@host"), "...,host");
         assert_eq!(shown("nats://host:port"), "nats://host:port");
-        for url in ["nats://me:s3cret@host:port", "ws://me:s3cret@host", "nats://:s3cret@host"] {
+        for url in ["nats://me:s3cret@host:port", "ws://me:s3cret@host"] {
             let fault = fault(&of(url));
             assert!(fault.contains("server ") && !fault.contains("s3cret"), "{fault}");
         }
     }
 
     #[test]
-    fn only_the_schemes_that_are_spoken_are_accepted() {
-        for url in ["ws://host", "wss://token@host:443", "nats://a,WSS://b"] {
-            let fault = fault(&of(url));
-            assert!(fault.contains("begins with ws"), "{fault}");
-        }
-        assert!(fault(&of("http://host")).contains("http"));
+    fn tls_is_for_all_connections() {
         let tls =
             |url: &str| format!("{:?}", connect_options(&of(url), "w").expect("sound")).contains("required\": true");
         // What else belongs to a server of TLS is reached by TLS, too.
         assert!(tls("tls://host") && tls("nats://a,TLS://b") && !tls("nats://host") && !tls("host:4222"));
-    }
-
-    #[test]
-    fn a_password_or_token_in_the_address_is_sent() {
-        let found = |url: &str| in_addresses(&addresses(url).expect("sound")).expect("sound");
-        let password = |user: &str, password: &str| Some(InAddress::Password(user.into(), password.into()));
-        assert!(found("nats://me:s3cret@host") == password("me", "s3cret"));
-        assert!(found("tls://m%40e:a%2C%3A%2Fb@host") == password("m@e", "a,:/b"));
-        assert!(found("t0ken@host:4222") == Some(InAddress::Token("t0ken".into())));
-        assert!(found("nats://a:b@c,nats://d") == password("a", "b"));
-        assert!(found("nats://host:4222").is_none());
-        assert!(fault(&of("nats://a:b@c,nats://a:d@e")).contains("the same password"));
-        assert!(fault(&of("nats://:b@c")).contains("no user"));
-        assert!(fault(&of("nats://%ff@c")).contains("UTF-8"));
-        let both = ServerOptions { token_file: Some("file".into()), ..of("nats://token@host") };
-        assert!(fault(&both).contains("one of"));
     }
 
     #[test]
@@ -238,7 +201,9 @@ mod tests {
         let user = ServerOptions { user: Some("me".into()), password_file: Some(file.clone()), ..plain.clone() };
         assert!(connect_options(&user, "w").is_ok());
         assert!(fault(&ServerOptions { token_file: Some(file.clone()), ..user }).contains("one of"));
-        assert!(fault(&ServerOptions { nkey_file: Some(file), ..plain.clone() }).contains("no seed"));
+        assert!(fault(&ServerOptions { nkey_file: Some(file.clone()), ..plain.clone() }).contains("no seed"));
+        assert!(fault(&ServerOptions { token_file: Some(file), ..of("nats://token@host") }).contains("one of"));
+        assert!(fault(&of("nats://%ff@c")).contains("UTF-8"));
         let missing = Some(folder.path().join("none"));
         assert!(fault(&ServerOptions { ca: missing.clone(), ..plain.clone() }).contains("no such file"));
         assert!(fault(&ServerOptions { token_file: missing, ..plain }).contains("none"));
@@ -248,9 +213,8 @@ mod tests {
     fn a_file_without_a_certificate_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("ca.pem");
-        let key = folder.path().join("key.pem");
         let trusting = ServerOptions { ca: Some(file.clone()), ..of("tls://host") };
-        let as_client = ServerOptions { certificate: Some([file.clone(), key]), ..of("tls://host") };
+        let as_client = ServerOptions { certificate: Some([file.clone(), file.clone()]), ..of("tls://host") };
         for text in ["", "not a certificate", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"] {
             std::fs::write(&file, text).expect("writable");
             for options in [&trusting, &as_client] {

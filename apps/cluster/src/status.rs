@@ -1,86 +1,100 @@
-//! The state of a server: runs, workers, queues, streams.
+//! The state of a server: runs, their workers, queues and streams.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use async_nats::jetstream::consumer::Info;
 use futures_util::StreamExt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::link::Link;
-use crate::messages::{ALL_RUNS, ALL_WORKERS, Announcement, Beat, JOBS, RESULTS, WORK, decode};
-use crate::server::{ServerOptions, shown};
+use crate::messages::{JOBS, LEADERS, RESULTS, WORK};
+use crate::server::ServerOptions;
+
+/// What the leader of a run says of it every second.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RunStatus {
+    /// Random identifier of the leader.
+    pub leader: String,
+    /// The game.
+    pub game: String,
+    /// What is being played; empty between two works.
+    pub stage: String,
+    /// Items received, and all of them.
+    pub items: [u64; 2],
+    /// Positions searched since the leader began, as the workers report them.
+    pub positions: u64,
+    /// Jobs done since the leader began, deliveries beyond the first, and failures.
+    pub jobs: [u64; 3],
+    /// The workers that have sent results for the last work, by name.
+    pub workers: BTreeMap<String, WorkerStatus>,
+}
+
+/// What a leader knows of a worker.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its threads.
+    pub threads: usize,
+    /// Items since the leader began.
+    pub items: u64,
+    /// Items per second in the last work.
+    pub rate: f64,
+}
 
 /// State of a server.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Status {
-    /// Announcements of runs, by name.
-    pub runs: BTreeMap<String, Announcement>,
-    /// Heartbeats of workers, by name.
-    pub workers: BTreeMap<String, Beat>,
-    /// Streams on the server, by name; absent if they cannot be read.
-    pub streams: BTreeMap<String, Stored>,
-    /// Queues of ranges by run.
-    pub queues: BTreeMap<String, Queue>,
+    /// Queues of jobs, by run.
+    pub runs: BTreeMap<String, Queue>,
+    /// Streams on the server: their messages, and the bytes of these.
+    pub streams: BTreeMap<String, [u64; 2]>,
 }
 
-/// Contents of a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Stored {
-    /// Messages.
-    pub messages: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-/// Queue of a run's ranges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+/// Queue of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Queue {
-    /// Ranges that wait for a worker.
+    /// Jobs that wait for a worker.
     pub waiting: u64,
-    /// Ranges that workers have and have not acknowledged.
-    pub played: u64,
-    /// Ranges that were handed to a second worker.
-    pub redelivered: u64,
+    /// Jobs that workers have and have not acknowledged.
+    pub in_work: u64,
+    /// Requests for jobs: workers that have nothing to do.
+    pub idle: u64,
+    /// What its leader says; `None` if there is no leader.
+    pub leader: Option<RunStatus>,
 }
 
-/// Listens to a server for a while and returns its state.
+impl Queue {
+    pub(crate) fn of(info: &Info, leader: Option<RunStatus>) -> Self {
+        let (in_work, idle) = (info.num_ack_pending as u64, info.num_waiting as u64);
+        Self { waiting: info.num_pending, in_work, idle, leader }
+    }
+}
+
+/// Returns the state of a server.
 ///
 /// # Errors
 /// The server cannot be reached.
-pub fn status(server: &ServerOptions, listen: Duration) -> Result<Status> {
-    let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), |_| {})?;
-    let (mut runs, mut workers) = (BTreeMap::new(), BTreeMap::new());
-    let listening = async {
-        let (announcements, beats) =
-            (link.client.subscribe(ALL_RUNS).await?, link.client.subscribe(ALL_WORKERS).await?);
-        let mut messages = futures_util::stream::select(announcements, beats);
-        let until = tokio::time::Instant::now() + listen;
-        while let Ok(Some(message)) = tokio::time::timeout_at(until, messages.next()).await {
-            if let Ok(run) = decode::<Announcement>(&message.payload) {
-                runs.insert(run.run.clone(), run);
-            } else if let Ok(beat) = decode::<Beat>(&message.payload) {
-                workers.insert(beat.worker.clone(), beat);
-            }
-        }
-        Ok::<(), anyhow::Error>(())
-    };
-    link.wait(listening).with_context(|| format!("server {}", shown(&server.url)))?;
-    let (mut streams, mut queues) = (BTreeMap::new(), BTreeMap::new());
+pub fn status(server: &ServerOptions) -> Result<Status> {
+    let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), &(Arc::new(|_| {}) as _))?;
+    let (mut runs, mut streams) = (BTreeMap::new(), BTreeMap::new());
     link.wait(async {
-        for name in [WORK, RESULTS, JOBS] {
-            let Ok(stream) = link.js.get_stream(name).await else { continue };
+        for name in [JOBS.to_owned(), RESULTS.to_owned(), format!("KV_{WORK}")] {
+            let Ok(stream) = link.js.get_stream(&name).await else { continue };
             let state = &stream.cached_info().state;
-            streams.insert(name.to_owned(), Stored { messages: state.messages, bytes: state.bytes });
-            if name == WORK {
-                let mut consumers = stream.consumers();
-                while let Some(Ok(info)) = consumers.next().await {
-                    let (waiting, played) = (info.num_pending, info.num_ack_pending as u64);
-                    queues.insert(info.name, Queue { waiting, played, redelivered: info.num_redelivered as u64 });
-                }
-            }
+            streams.insert(name, [state.messages, state.bytes]);
         }
-    });
-    Ok(Status { runs, workers, streams, queues })
+        // Without streams there has been no leader yet.
+        let Ok(stream) = link.js.get_stream(JOBS).await else { return Ok(()) };
+        let leaders = link.js.get_key_value(LEADERS).await?;
+        let mut consumers = stream.consumers();
+        while let Some(info) = consumers.next().await.transpose()? {
+            let leader = leaders.get(&info.name).await?.and_then(|value| serde_json::from_slice(&value).ok());
+            runs.insert(info.name.clone(), Queue::of(&info, leader));
+        }
+        Ok::<_, anyhow::Error>(())
+    })?;
+    Ok(Status { runs, streams })
 }

@@ -130,7 +130,7 @@ impl Train {
         stop: &AtomicBool,
     ) -> ExitCode {
         let Ending::Stopped { iteration } = ending else {
-            remove_received(&cluster_of(folder), reporter);
+            remove_left(&cluster_of(folder), reporter);
             reporter.line(&format!("finished: {}", folder.latest().display()));
             reporter.line(&as_called(&next_steps(game, folder)));
             return ExitCode::SUCCESS;
@@ -141,7 +141,7 @@ impl Train {
         if in_time { ExitCode::SUCCESS } else { ExitCode::from(130) }
     }
 
-    /// The leader of a run that a cluster plays. It keeps what it receives in the run's folder.
+    /// The leader of a run that a cluster plays. It keeps its name in the run's folder.
     fn lead(
         &self,
         cluster: Named<'_>,
@@ -292,16 +292,17 @@ fn confirm_reads_back(text: &str, config: &Config, games: &Games) -> Result<()> 
     Ok(())
 }
 
-/// The folder in which the leader of a run keeps what it has received.
+/// The folder in which the leader of a run keeps its name and its status.
 fn cluster_of(folder: &RunFolder) -> PathBuf {
     folder.path().join("cluster")
 }
 
-/// Removes what an earlier leader of a run has received that is now finished. A leader that finishes a run does so itself.
-fn remove_received(cluster: &Path, reporter: &Reporter) {
+/// Removes what an earlier leader of a run has left. A leader that finishes a run does so itself.
+fn remove_left(cluster: &Path, reporter: &Reporter) {
     match fs::remove_dir_all(cluster) {
-        Ok(()) => reporter
-            .line("the games that an earlier leader received are removed; its server drops the rest within three days"),
+        Ok(()) => {
+            reporter.line(&format!("{} is removed; its server drops what it has within three days", cluster.display()))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => reporter.warning(&format!("{} is not removed: {error}", cluster.display())),
     }

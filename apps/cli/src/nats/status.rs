@@ -1,7 +1,6 @@
 //! `turnstone cluster`: the runs, workers and queues at the server of a cluster.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -32,9 +31,6 @@ enum Command {
 struct StatusArgs {
     /// NATS server of the cluster, e.g. nats://leader:4222
     url: String,
-    /// Seconds to listen for heartbeats, which come every second
-    #[arg(long, default_value_t = 2.5, value_parser = seconds)]
-    listen: f64,
     #[command(flatten)]
     credentials: CredentialArgs,
     /// Print one JSON object
@@ -42,17 +38,10 @@ struct StatusArgs {
     json: bool,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds| (0.1..=600.0).contains(seconds))
-        .ok_or_else(|| "must be from 0.1 to 600".to_owned())
-}
-
 impl StatusOfCluster {
     pub(super) fn run(&self) -> Result<ExitCode> {
         let Command::Status(args) = &self.command;
-        let status = status(&args.credentials.server(&args.url), Duration::from_secs_f64(args.listen))?;
+        let status = status(&args.credentials.server(&args.url))?;
         if args.json {
             print_json(&serde_json::to_string(&status)?);
         } else {
@@ -62,41 +51,36 @@ impl StatusOfCluster {
     }
 }
 
+/// Prints a status in lines of 80 columns.
 fn print(status: &Status) {
-    println!("{:<28} {:<14} {:>9} {:>9} {:>7} {:>7}  stage", "run", "game", "items", "missing", "queued", "played");
-    for (name, run) in &status.runs {
-        let queue = status.queues.get(name);
-        let [queued, played] = queue.map_or([0, 0], |queue| [queue.waiting, queue.played]);
-        let ([items, missing], stage) = (run.items, if run.stage.is_empty() { "-" } else { &run.stage });
-        let (game, stage) = (&run.game, one_line(stage, "..."));
-        print_text(&format!("{name:<28} {game:<14} {items:>9} {missing:>9} {queued:>7} {played:>7}  {stage}"));
-    }
-    if status.runs.is_empty() {
-        println!("(no leader announces a run)");
-    }
-    let head = ("worker", "threads", "items", "held", "unsent", "pos/s");
-    println!("\n{:<28} {:>7} {:>9} {:>9} {:>7} {:>7}  plays for", head.0, head.1, head.2, head.3, head.4, head.5);
-    for beat in status.workers.values() {
-        let (worker, threads, held, unsent) = (&beat.worker, beat.threads, beat.held, beat.unsent);
-        let (items, rate) = (beat.done[0], beat.rate);
-        let runs = if beat.runs.is_empty() { "-".to_owned() } else { beat.runs.join(" ") };
-        print_text(&format!("{worker:<28} {threads:>7} {items:>9} {held:>9} {unsent:>7} {rate:>7.0}  {runs}"));
-        for (run, why) in &beat.refusals {
-            print_text(&format!("  not for {run}: {}", one_line(why, "...")));
+    for (name, queue) in &status.runs {
+        let (waiting, in_work, idle) = (queue.waiting, queue.in_work, queue.idle);
+        let name = one_line(name, "...");
+        let Some(leader) = &queue.leader else {
+            print_text(&format!("{name}: no leader (resume the run with --cluster; it expires after 3 days)"));
+            print_text(&format!("  jobs: {waiting} waiting, {in_work} in work"));
+            continue;
+        };
+        let [done, again, failed] = leader.jobs;
+        let stage = if leader.stage.is_empty() { "learning" } else { &leader.stage };
+        print_text(&format!("{name}: {stage}, {} of {} items", leader.items[0], leader.items[1]));
+        print_text(&format!(
+            "  jobs: {waiting} waiting, {in_work} in work, {done} done, {again} redelivered, {failed} failed"
+        ));
+        print_text(&format!("  {:<40} {:>7} {:>10} {:>12}", "worker", "threads", "items", "items/s"));
+        for (worker, of) in &leader.workers {
+            let worker = one_line(worker, "...");
+            print_text(&format!("  {worker:<40} {:>7} {:>10} {:>12.1}", of.threads, of.items, of.rate));
+        }
+        if idle > 0 {
+            println!("  {idle} workers have nothing to do");
         }
     }
-    if status.workers.is_empty() {
-        println!("(no worker)");
-    }
-    let lost = status.queues.keys().filter(|name| !status.runs.contains_key(*name));
-    for name in lost {
-        let name = one_line(name, "...");
-        println!(
-            "\n{name} has a queue but no leader: a run can be resumed with --cluster, other queues expire after 3 days"
-        );
+    if status.runs.is_empty() {
+        println!("(no run)");
     }
     println!();
-    for (name, stored) in &status.streams {
-        print_text(&format!("{name:<20} {:>9} messages {:>9.1} MB", stored.messages, stored.bytes as f64 / 1e6));
+    for (name, [messages, bytes]) in &status.streams {
+        print_text(&format!("{name:<20} {messages:>9} messages {:>9.1} MB", *bytes as f64 / 1e6));
     }
 }

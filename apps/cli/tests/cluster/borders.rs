@@ -1,9 +1,54 @@
-//! What servers and credentials demand of leaders and workers, and what a killed leader leaves behind.
+//! What servers, credentials and permissions demand of leaders and workers.
 
 use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
 
 use crate::nats::Server;
-use crate::processes::{Place, config, differences};
+use crate::processes::{Place, config};
+use crate::wire::Client;
+
+#[test]
+fn permissions_keep_a_worker_to_its_own_subjects() {
+    let Some(server) = Server::with_permissions() else { return };
+    let place = Place::new(&config("mu_torere", "gumbel", 1, "f32"));
+    let alone = place.alone();
+    let secret = |name: &str| {
+        let path = place.path(name);
+        fs::write(&path, format!("{name}-password\n")).expect("writable");
+        path.display().to_string()
+    };
+    let (leader_file, worker_file, other_file) = (secret("leader"), secret("w1"), secret("other"));
+    let leader = place.lead(&server.url(), "led", &["--user", "leader", "--password-file", &leader_file]);
+    leader.wait_for("waiting for workers");
+    let mut enemy = Client::connect_as(server.port(), "w1", "w1-password");
+    for subject in [
+        "turnstone.job.x",
+        "turnstone.result.x.w2",
+        "$KV.turnstone_work.x.0",
+        "$KV.turnstone_leaders.x",
+        "$JS.API.STREAM.DELETE.TURNSTONE_JOBS",
+        "$JS.API.STREAM.PURGE.TURNSTONE_JOBS",
+        "$JS.API.STREAM.MSG.GET.TURNSTONE_RESULTS",
+        "$JS.API.CONSUMER.DELETE.TURNSTONE_JOBS.x",
+        "$JS.API.CONSUMER.CREATE.TURNSTONE_RESULTS",
+    ] {
+        assert!(enemy.is_denied(subject), "{subject}");
+    }
+    // Users of another account do not see the run.
+    let url = server.url();
+    let status = |user, file| place.run_to_end(&["cluster", "status", &url, "--user", user, "--password-file", file]).1;
+    assert!(status("leader", &leader_file).contains("24 waiting") && status("other", &other_file).contains("(no run)"));
+    let stray = ["--name", "w2", "--user", "w1", "--password-file", &worker_file];
+    let (code, said) = place.worker(&url, &stray).end();
+    assert!(code == Some(1) && said.contains("give the --name that the user's permissions are for"), "{said}");
+    assert!(said.lines().count() < 12, "{said}");
+    let worker = place.worker(&url, &["--name", "w1", "--user", "w1", "--password-file", &worker_file]);
+    leader.ends_as(&alone, &place.path("led"));
+    let said = worker.stop();
+    assert!(!said.contains("ermissions"), "what it needs is permitted: {said}");
+}
 
 #[test]
 fn a_password_or_token_in_the_address_opens_the_server() {
@@ -19,76 +64,83 @@ fn a_password_or_token_in_the_address_opens_the_server() {
         let (code, _, said) = status(before_host);
         assert_eq!(code, Some(0), "{said}");
         let (code, _, said) = status("wr0ng");
-        assert!(code == Some(1) && said.contains("authorization violation") && !said.contains("wr0ng"), "{said}");
+        let fault = "authorization violation: it knows no such user, password, token or key: see --user";
+        assert!(code == Some(1) && said.contains(fault) && !said.contains("wr0ng"), "{said}");
     }
 }
 
 #[test]
-fn other_schemes_and_files_without_a_certificate_are_refused() {
+fn other_schemes_names_and_files_are_refused() {
     let place = Place::new("");
     fs::write(place.path("ca.pem"), "no certificate").expect("writable");
-    let faults: [(&[&str], &str); 3] = [
+    let faults: [(&[&str], &str); 6] = [
         (&["worker", "ws://t0ken@127.0.0.1:1"], "begins with ws://, not with nats:// or tls://"),
         (&["cluster", "status", "wss://127.0.0.1:1"], "begins with wss://, not with nats:// or tls://"),
         (&["worker", "tls://127.0.0.1:1", "--ca", "ca.pem"], "ca.pem: there is no certificate"),
+        (&["cluster", "status", "nats://127.0.0.1:1"], "server nats://127.0.0.1:1: "),
+        (&["worker", "nats://127.0.0.1:1", "--name", "a b"], "a worker's name"),
+        (&["worker", "nats://127.0.0.1:1", "--threads", "0"], "--threads is 0"),
     ];
     for (command, fault) in faults {
         let (code, _, said) = place.run_to_end(command);
         assert!(code == Some(1) && said.contains(fault) && !said.contains("t0ken"), "{command:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
 
-#[test]
-fn a_server_must_take_messages_of_128_kib() {
-    let Some(server) = Server::start("max_payload: 131071") else { return };
-    // The job has more than one piece.
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32").replace("width = 16", "width = 160"));
-    for process in [place.lead(&server.url(), "led", &[]), place.worker(&server.url(), &[])] {
+/// Checks that leader, worker and status end with the same line about a server.
+#[track_caller]
+fn is_refused(place: &Place, url: &str, fault: &str) {
+    let status = place.spawn(&["cluster", "status", url], "status");
+    for process in [place.lead(url, "led", &[]), place.worker(url, &[]), status] {
         let (code, said) = process.end();
-        let fault = "its max_payload is 131071, but messages of runs need up to 131072 bytes: raise it";
         assert!(code == Some(1) && said.contains(fault), "{said}");
+        assert!(said.lines().count() <= 2, "{said}");
     }
-    assert!(!place.run("led").exists(), "a run that cannot start leaves no folder");
-    let Some(server) = Server::start("max_payload: 131072") else { return };
-    let alone = place.alone();
-    let leader = place.lead(&server.url(), "led", &[]);
-    let worker = place.worker(&server.url(), &[]);
-    leader.ends_as(&alone, &place.run("led"));
-    worker.stop();
+    assert!(!place.path("led").exists(), "a run that cannot start leaves no folder");
 }
 
 #[test]
-fn a_worker_of_another_name_than_its_users_ends() {
-    let Some(server) = Server::with_permissions() else { return };
+fn a_server_that_lacks_something_is_refused_in_one_line() {
+    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let Some(server) = Server::start("max_payload: 131071") else { return };
+    let fault = "its max_payload is 131071, but messages of runs need up to 131072 bytes: raise it";
+    is_refused(&place, &server.url(), fault);
+    let server = Server::with("").expect("it was there before");
+    is_refused(&place, &server.url(), "JetStream is off: start it with `nats-server -js`");
+    let accounts = "accounts { a: { users: [{ user: u, password: p }] } }\nno_auth_user: u";
+    let server = Server::start(accounts).expect("it was there before");
+    is_refused(&place, &server.url(), "JetStream is off for this account");
+    let old = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("nats://{}", old.local_addr().expect("its address"));
+    std::thread::spawn(move || {
+        for mut client in old.incoming().flatten() {
+            let info = r#"{"server_id":"old","version":"2.8.4","max_payload":1048576,"proto":1,"headers":true}"#;
+            let _ = write!(client, "INFO {info}\r\nPONG\r\n");
+            let _ = std::io::copy(&mut client, &mut std::io::sink());
+        }
+    });
+    is_refused(&place, &url, "it is nats-server 2.8.4: install 2.9 or newer");
+}
+
+#[test]
+fn a_certificate_must_be_of_an_authority_that_is_trusted() {
     let place = Place::new("");
-    fs::write(place.path("password"), "w1-password\n").expect("writable");
-    let options = ["--name", "w2", "--user", "w1", "--password-file", "password"];
-    let (code, said) = place.worker(&server.url(), &options).end();
-    assert!(code == Some(1) && said.contains("give the --name that the user's permissions are for"), "{said}");
-    assert!(said.contains("turnstone.worker.w2") && said.lines().count() < 12, "{said}");
-}
-
-#[test]
-fn a_run_whose_leader_is_killed_can_be_finished_on_one_machine() {
-    let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
-    let leader = place.lead(&server.url(), "led", &[]);
-    leader.wait_for("waiting for workers");
-    leader.kill();
-    let (code, status, said) = place.run_to_end(&["cluster", "status", &server.url(), "--listen", "0.1"]);
-    assert!(code == Some(0) && status.contains(" has a queue but no leader: a run can be resumed"), "{status}{said}");
-    assert!(place.run("led").join("cluster/run").exists());
-    let (code, _, said) = place.run_to_end(&["train", "--resume", "led"]);
-    assert!(code == Some(0) && said.contains("the games that an earlier leader received are removed"), "{said}");
-    assert!(!place.run("led").join("cluster").exists());
-    assert_eq!(differences(&place.alone(), &place.run("led")), Vec::<String>::new(), "{said}");
-}
-
-#[test]
-fn what_cannot_be_removed_at_the_end_of_a_run_is_named() {
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
-    let run = place.alone();
-    fs::write(run.join("cluster"), "no folder").expect("writable");
-    let (code, _, said) = place.run_to_end(&["train", "--resume", "alone"]);
-    assert!(code == Some(0) && said.contains("warning: alone/cluster is not removed: "), "{said}");
+    let certificate = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem"];
+    let names = ["-days", "2", "-subj", "/CN=cluster", "-addext", "subjectAltName=IP:127.0.0.1"];
+    let leaf = ["-addext", "basicConstraints=critical,CA:FALSE"];
+    let mut openssl = Command::new("openssl");
+    let openssl = openssl.args(certificate).args(names).args(leaf).current_dir(place.path("")).stderr(Stdio::null());
+    if !openssl.status().is_ok_and(|status| status.success()) {
+        return; // without openssl
+    }
+    let path = |name: &str| place.path(name).display().to_string();
+    let tls = format!("tls {{ cert_file: \"{}\", key_file: \"{}\" }}", path("cert.pem"), path("key.pem"));
+    let Some(server) = Server::start(&tls) else { return };
+    let url = server.url().replace("nats://", "tls://");
+    let (code, _, said) = place.run_to_end(&["worker", &url]);
+    let fault = "its certificate is of an authority that is not trusted: give --ca FILE";
+    assert!(code == Some(1) && said.contains(fault) && said.lines().count() == 1, "{said}");
+    let (code, _, said) = place.run_to_end(&["cluster", "status", &url, "--ca", "cert.pem"]);
+    assert_eq!(code, Some(0), "{said}");
 }

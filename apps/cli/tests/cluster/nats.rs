@@ -14,7 +14,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server with these lines in its configuration. `None` if there is no such program, which is an error where
+    /// Starts a server with JetStream and these lines in its configuration. `None` if there is no such program, which is an error where
     /// `TURNSTONE_NATS=required`.
     pub(crate) fn start(config: &str) -> Option<Self> {
         Self::with_room("1GB", config)
@@ -28,14 +28,15 @@ impl Server {
 
     /// Starts a server that stores no more than this.
     pub(crate) fn with_room(room: &str, config: &str) -> Option<Self> {
+        Self::with(&format!("jetstream {{ store_dir: store, max_file_store: {room} }}\n{config}"))
+    }
+
+    /// Starts a server with this configuration. Paths in it are from a folder of its own.
+    pub(crate) fn with(config: &str) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
-        let store = folder.path().join("store");
-        let text = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{}\", max_file_store: {room} }}\n{config}\n",
-            store.display()
-        );
+        let text = format!("listen: \"127.0.0.1:{port}\"\n{config}\n");
         fs::write(folder.path().join("server.conf"), text).expect("writable");
         match spawn(&folder) {
             Ok(process) => {
@@ -71,20 +72,15 @@ impl Server {
         length(&self.folder.path().join("store"))
     }
 
-    pub(crate) fn kill(&mut self) {
+    /// Kills the server and starts it again, without its store if `wiped`.
+    pub(crate) fn restart(&mut self, wiped: bool) {
         let _ = self.process.kill();
         self.process.wait().expect("it was running");
-    }
-
-    pub(crate) fn start_again(&mut self) {
+        if wiped {
+            fs::remove_dir_all(self.folder.path().join("store")).expect("its store");
+        }
         self.process = spawn(&self.folder).expect("it was there before");
         self.wait_until_it_listens();
-    }
-
-    /// Kills the server and starts it again.
-    pub(crate) fn restart(&mut self) {
-        self.kill();
-        self.start_again();
     }
 
     fn wait_until_it_listens(&self) {
@@ -103,9 +99,9 @@ impl Server {
 
 fn spawn(folder: &tempfile::TempDir) -> std::io::Result<Child> {
     let log = fs::File::options().create(true).append(true).open(folder.path().join("log"))?;
-    Command::new("nats-server")
-        .arg("-c")
-        .arg(folder.path().join("server.conf"))
+    Command::new(std::env::var_os("TURNSTONE_NATS_SERVER").unwrap_or_else(|| "nats-server".into()))
+        .args(["-c", "server.conf"])
+        .current_dir(folder.path())
         .stdout(Stdio::null())
         .stderr(log)
         .spawn()

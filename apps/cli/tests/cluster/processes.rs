@@ -52,12 +52,6 @@ overlap = {overlap}
     )
 }
 
-/// Name and version of the program.
-pub(crate) fn program() -> String {
-    let version = Command::new(env!("CARGO_BIN_EXE_turnstone")).arg("--version").output().expect("it runs");
-    String::from_utf8(version.stdout).expect("UTF-8").trim().to_owned()
-}
-
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
@@ -77,10 +71,6 @@ impl Place {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
-    }
-
-    pub(crate) fn run(&self, name: &str) -> PathBuf {
-        self.path(name)
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -109,7 +99,7 @@ impl Place {
     pub(crate) fn alone(&self) -> PathBuf {
         let (code, _, said) = self.run_to_end(&["train", "config.toml", "--run", "alone", "--quiet"]);
         assert_eq!(code, Some(0), "{said}");
-        self.run("alone")
+        self.path("alone")
     }
 
     pub(crate) fn lead(&self, url: &str, run: &str, more: &[&str]) -> Running {
@@ -133,14 +123,6 @@ impl Place {
 impl Running {
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).expect("readable")
-    }
-
-    /// The name that a worker says it has.
-    pub(crate) fn name(&self) -> String {
-        self.wait_for("worker ");
-        let said = self.said();
-        let line = said.lines().find(|line| line.starts_with("worker ")).expect("it says so");
-        line.split(' ').nth(1).expect("its name").to_owned()
     }
 
     pub(crate) fn wait_for(&self, text: &str) {
@@ -181,10 +163,15 @@ impl Running {
         let _ = self.child.wait();
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+    }
+
     /// Asks it to stop; returns its exit code and what it has said.
     pub(crate) fn terminate(self) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        self.signal("-TERM");
         self.end()
     }
 
