@@ -202,12 +202,22 @@ impl CheckpointInfo {
 /// # Errors
 /// The weights are not those of the network of `info`, `extra` has a reserved key, or the file cannot be written.
 pub fn save(path: &Path, info: &CheckpointInfo, weights: &Weights) -> Result<(), CheckpointError> {
-    let metadata = || -> Result<_, Fault> {
-        weights.check(&info.network.layout(&info.shape)?)?;
-        info.to_metadata()
-    };
-    let metadata = metadata().map_err(|fault| CheckpointError { path: path.into(), fault })?;
+    let metadata = checked(info, weights).map_err(|fault| CheckpointError { path: path.into(), fault })?;
     tensor_file::write(path, KIND, metadata, weights.tensors())
+}
+
+/// The bytes that [`save`] writes, to be read by [`load_bytes`].
+///
+/// # Errors
+/// As [`save`], but for the file.
+pub fn save_bytes(info: &CheckpointInfo, weights: &Weights) -> Result<Vec<u8>, Fault> {
+    tensor_file::to_bytes(KIND, checked(info, weights)?, weights.tensors())
+}
+
+/// The metadata of a checkpoint with these weights.
+fn checked(info: &CheckpointInfo, weights: &Weights) -> Result<BTreeMap<String, String>, Fault> {
+    weights.check(&info.network.layout(&info.shape)?)?;
+    info.to_metadata()
 }
 
 /// Reads a checkpoint. Its weights are finite and exactly those of the network in its metadata.

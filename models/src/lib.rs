@@ -56,7 +56,7 @@ mod export;
 mod train;
 mod gpu;
 
-pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save};
+pub use checkpoint::{CheckpointInfo, CheckpointParams, MismatchError, load, load_bytes, save, save_bytes};
 pub use cost::NetworkCost;
 pub use device::{ComputeDevice, DeviceError, Gpu, GpuInterface, HalfFloat};
 pub use error::NetworkError;

@@ -104,14 +104,23 @@ pub(crate) struct Contents {
 pub(crate) fn write(
     path: &Path,
     kind: &'static str,
-    mut metadata: BTreeMap<String, String>,
+    metadata: BTreeMap<String, String>,
     tensors: &[NamedTensor],
 ) -> Result<(), CheckpointError> {
+    let written = to_bytes(kind, metadata, tensors).and_then(|bytes| Ok(atomic_write(path, &bytes)?));
+    written.map_err(|fault| CheckpointError { path: path.into(), fault })
+}
+
+/// The bytes of such a file.
+pub(crate) fn to_bytes(
+    kind: &'static str,
+    mut metadata: BTreeMap<String, String>,
+    tensors: &[NamedTensor],
+) -> Result<Vec<u8>, Fault> {
     metadata.insert(FORMAT_KEY.into(), FORMAT.into());
     metadata.insert(KIND_KEY.into(), kind.into());
     metadata.insert(CHECKSUM_KEY.into(), checksum(&metadata, tensors));
-    let written = encode(metadata, tensors).and_then(|bytes| Ok(atomic_write(path, &bytes)?));
-    written.map_err(|fault| CheckpointError { path: path.into(), fault })
+    encode(metadata, tensors)
 }
 
 /// Reads a file and passes its contents to `parse`. Errors name the file.

@@ -7,6 +7,7 @@ mod games;
 mod strength;
 mod overview;
 mod curves;
+mod cluster;
 mod live;
 mod readme;
 mod comparison;

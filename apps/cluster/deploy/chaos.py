@@ -170,7 +170,7 @@ def stop(*processes):
 
 
 def kills(args):
-    place = Place(args, args.iterations, 24)
+    place = Place(args, args.iterations, 400)
     place.alone()
     place.start_server()
     start, rng, done = time.monotonic(), random.Random(2), []

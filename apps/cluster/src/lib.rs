@@ -2,8 +2,7 @@
 //!
 //! A [`Leader`] stores the work (everything that games depend on) on the server and puts jobs, ranges of its items, on a
 //! queue. [`work`] takes jobs, plays them and sends results, which the leader collects by number. Game `n` is the same on
-//! every worker, so that neither the number of workers nor what fails on the way changes a result. [`status`] looks at a
-//! server.
+//! every worker, so that neither the number of workers nor what fails on the way changes a result.
 //!
 //! The interface blocks; tokio and the client of NATS run on a thread of their own.
 
@@ -19,9 +18,9 @@ mod status;
 
 pub use leader::{Leader, LeaderSettings};
 pub use link::{Note, TakeNote};
-pub use messages::{Job, Results, Run};
+pub use messages::Results;
 pub use probe::Probe;
-pub use server::{ServerOptions, shown};
-pub use status::{Queue, RunStatus, Status, WorkerStatus, status};
+pub use server::{Credentials, ServerOptions, shown};
+pub use status::{Status, status};
 pub use work::Work;
-pub use worker::{WorkerSettings, check_threads, work};
+pub use worker::{WorkerSettings, work};

@@ -20,37 +20,28 @@ pub(crate) const WORK: &str = "turnstone_work";
 pub(crate) const LEADERS: &str = "turnstone_leaders";
 
 const MAGIC: &[u8; 4] = b"TSC1";
-/// Maximum length of a name of a worker.
-const LONGEST_NAME: usize = 64;
 
-/// What a run demands of its workers: the description of its queue.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// What a run demands of its workers: the program of its leader, the game and the self-test. It describes the run's queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
-    /// Program of the leader.
-    pub program: String,
-    /// Name of the game.
-    pub game: String,
-    /// Version of the game.
-    pub version: u32,
-    /// Parameters of the game.
-    pub params: Params,
-    /// The self-test of a worker's arithmetic against the leader's.
-    pub probe: Probe,
+pub(crate) struct Run {
+    pub(crate) program: String,
+    pub(crate) game: String,
+    pub(crate) version: u32,
+    pub(crate) params: Params,
+    pub(crate) probe: Probe,
 }
 
-/// Some items of a work to be played by one worker.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Some items of a work, to be played by one worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Job {
-    /// SHA-256 of the work.
-    pub work: String,
-    /// Number of pieces in which the work is stored.
-    pub pieces: usize,
-    /// Number of the first item.
-    pub first: usize,
-    /// Number of items.
-    pub count: usize,
+pub(crate) struct Job {
+    /// SHA-256 of the work, and the number of pieces in which it is stored.
+    pub(crate) work: String,
+    pub(crate) pieces: usize,
+    /// Number of the first item, and of all items.
+    pub(crate) first: usize,
+    pub(crate) count: usize,
 }
 
 /// Outcomes of a job.
@@ -121,7 +112,7 @@ pub(crate) fn unframed<H: DeserializeOwned>(bytes: &[u8]) -> Result<(H, &[u8])> 
 /// Whether a text can name a worker or a run, and thus be a part of a subject.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_part)
+    (1..=64).contains(&text.len()) && text.bytes().all(is_part)
 }
 
 /// Subject of a run's jobs.

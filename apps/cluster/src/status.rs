@@ -1,12 +1,12 @@
 //! The state of a server: runs, their workers, queues and streams.
 
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
-use async_nats::jetstream::consumer::Info;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
@@ -15,62 +15,48 @@ use crate::messages::{JOBS, LEADERS, RESULTS, WORK};
 use crate::server::ServerOptions;
 
 /// What the leader of a run says of it every second.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct RunStatus {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RunStatus {
     /// Random identifier of the leader.
-    pub leader: String,
-    /// The game.
-    pub game: String,
+    pub(crate) leader: String,
+    pub(crate) game: String,
     /// What is being played; empty between two works.
-    pub stage: String,
+    pub(crate) stage: String,
     /// Items received, and all of them.
-    pub items: [u64; 2],
-    /// Positions searched since the leader began, as the workers report them.
-    pub positions: u64,
+    pub(crate) items: [u64; 2],
     /// Jobs done since the leader began, deliveries beyond the first, and failures.
-    pub jobs: [u64; 3],
+    pub(crate) jobs: [u64; 3],
     /// The workers that have sent results for the last work, by name.
-    pub workers: BTreeMap<String, WorkerStatus>,
+    pub(crate) workers: BTreeMap<String, WorkerStatus>,
 }
 
-/// What a leader knows of a worker.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct WorkerStatus {
-    /// Its threads.
-    pub threads: usize,
-    /// Items since the leader began.
-    pub items: u64,
-    /// Items per second in the last work.
-    pub rate: f64,
+/// A worker's threads, and its items for the last work, in all and per second.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct WorkerStatus {
+    pub(crate) threads: usize,
+    pub(crate) items: u64,
+    pub(crate) rate: f64,
 }
 
-/// State of a server.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// State of a server: it can be shown in lines of 80 columns.
+#[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// Queues of jobs, by run.
-    pub runs: BTreeMap<String, Queue>,
+    /// By run.
+    runs: BTreeMap<String, Queue>,
     /// Streams on the server: their messages, and the bytes of these.
-    pub streams: BTreeMap<String, [u64; 2]>,
+    streams: BTreeMap<String, [u64; 2]>,
 }
 
 /// Queue of a run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Queue {
-    /// Jobs that wait for a worker.
-    pub waiting: u64,
-    /// Jobs that workers have and have not acknowledged.
-    pub in_work: u64,
-    /// Requests for jobs: workers that have nothing to do.
-    pub idle: u64,
+#[derive(Clone, Debug, Serialize)]
+struct Queue {
+    /// Jobs that wait for a worker, and those that workers have.
+    waiting: u64,
+    in_work: u64,
+    /// Workers that ask for a job.
+    idle: u64,
     /// What its leader says; `None` if there is no leader.
-    pub leader: Option<RunStatus>,
-}
-
-impl Queue {
-    pub(crate) fn of(info: &Info, leader: Option<RunStatus>) -> Self {
-        let (in_work, idle) = (info.num_ack_pending as u64, info.num_waiting as u64);
-        Self { waiting: info.num_pending, in_work, idle, leader }
-    }
+    leader: Option<RunStatus>,
 }
 
 /// Returns the state of a server.
@@ -79,12 +65,12 @@ impl Queue {
 /// The server cannot be reached.
 pub fn status(server: &ServerOptions) -> Result<Status> {
     let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), &(Arc::new(|_| {}) as _))?;
-    let (mut runs, mut streams) = (BTreeMap::new(), BTreeMap::new());
+    let mut status = Status { runs: BTreeMap::new(), streams: BTreeMap::new() };
     link.wait(async {
-        for name in [JOBS.to_owned(), RESULTS.to_owned(), format!("KV_{WORK}")] {
-            let Ok(stream) = link.js.get_stream(&name).await else { continue };
+        for name in [JOBS, RESULTS, &format!("KV_{WORK}")] {
+            let Ok(stream) = link.js.get_stream(name).await else { continue };
             let state = &stream.cached_info().state;
-            streams.insert(name, [state.messages, state.bytes]);
+            status.streams.insert(name.to_owned(), [state.messages, state.bytes]);
         }
         // Without streams there has been no leader yet.
         let Ok(stream) = link.js.get_stream(JOBS).await else { return Ok(()) };
@@ -92,9 +78,37 @@ pub fn status(server: &ServerOptions) -> Result<Status> {
         let mut consumers = stream.consumers();
         while let Some(info) = consumers.next().await.transpose()? {
             let leader = leaders.get(&info.name).await?.and_then(|value| serde_json::from_slice(&value).ok());
-            runs.insert(info.name.clone(), Queue::of(&info, leader));
+            let (waiting, in_work, idle) = (info.num_pending, info.num_ack_pending as u64, info.num_waiting as u64);
+            status.runs.insert(info.name, Queue { waiting, in_work, idle, leader });
         }
         Ok::<_, anyhow::Error>(())
     })?;
-    Ok(Status { runs, streams })
+    Ok(status)
+}
+
+impl Display for Status {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        for (name, Queue { waiting, in_work, idle, leader }) in &self.runs {
+            let Some(leader) = leader else {
+                writeln!(f, "{name}: no leader (resume the run with --cluster; it expires after 3 days)")?;
+                writeln!(f, "  jobs: {waiting} waiting, {in_work} in work")?;
+                continue;
+            };
+            let ([done, again, failed], [received, all]) = (leader.jobs, leader.items);
+            let stage = if leader.stage.is_empty() { "learning" } else { &leader.stage };
+            writeln!(f, "{name}: {stage}, {received} of {all} items")?;
+            write!(f, "  jobs: {waiting} waiting, {in_work} in work, {done} done, ")?;
+            writeln!(f, "{again} redelivered, {failed} failed; {idle} workers idle")?;
+            for (worker, WorkerStatus { threads, items, rate }) in &leader.workers {
+                writeln!(f, "  {worker:<40} {threads:>4} threads {items:>8} items {rate:>8.1}/s")?;
+            }
+        }
+        if self.runs.is_empty() {
+            writeln!(f, "(no run)")?;
+        }
+        for (name, [messages, bytes]) in &self.streams {
+            writeln!(f, "{name:<20} {messages:>9} messages {:>9.1} MB", *bytes as f64 / 1e6)?;
+        }
+        Ok(())
+    }
 }

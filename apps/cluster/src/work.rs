@@ -1,17 +1,15 @@
-//! The work of a run: everything that its games or answers depend on, as bytes that are named by their checksum.
-//!
-//! A header (JSON) is followed by numbers (f32): the weights of its networks in the order of their layouts and, for
-//! self-play, the observations by which its network is quantised.
+//! The work of a run: everything that its games or answers depend on, as bytes that are named by their checksum. A header
+//! (JSON) is followed by the checkpoints of the networks and the observations by which self-play quantises its own (f32).
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, PlayableGame, checkpoint_params, shape};
+use turnstone_agents::{Agent, LoadedNetwork, PlayableGame, checkpoint_params, shape};
 use turnstone_arena::{PlannedGame, TournamentHeader, is_portable};
 use turnstone_env::Params;
-use turnstone_models::{CheckpointInfo, NamedTensor, NetworkConfig, Weights};
+use turnstone_models::{CheckpointInfo, save_bytes};
 use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
 
 use crate::messages::{framed, unframed};
@@ -23,56 +21,29 @@ struct Header {
     version: u32,
     params: Params,
     items: Items,
+    /// Lengths of the checkpoints; 0 for an agent without one.
+    checkpoints: Vec<usize>,
 }
 
+/// The items of a work, and the specs of the agents that play them.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum Items {
-    SelfPlay(SelfPlay),
-    Games { agents: Vec<AgentHeader>, tournament: TournamentHeader, plans: Vec<PlannedGame> },
-    Positions { agent: AgentHeader, texts: Vec<String>, seed: u64 },
-}
-
-#[derive(Serialize, Deserialize)]
-struct SelfPlay {
-    network: NetworkConfig,
-    /// Number of samples' numbers.
-    samples: usize,
-    #[serde(flatten)]
-    settings: GameSettings,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AgentHeader {
-    spec: String,
-    network: Option<NetworkHeader>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NetworkHeader {
-    network: NetworkConfig,
-    step: u64,
-    /// Entries of the checkpoint, among them the settings of the search that it was trained with.
-    extra: std::collections::BTreeMap<String, String>,
+    SelfPlay(Box<GameSettings>),
+    Games { agents: Vec<String>, tournament: Box<TournamentHeader>, plans: Vec<PlannedGame> },
+    Positions { agent: String, texts: Vec<String>, seed: u64 },
 }
 
 /// The work of a run as it was read.
 pub struct Work {
-    /// The game.
     pub(crate) game: Arc<dyn TrainableGame>,
-    /// The items.
     pub(crate) kind: Kind,
 }
 
 /// The items by number.
 pub(crate) enum Kind {
-    /// Games of self-play.
     SelfPlay(Box<Task>),
-    /// Games of a tournament.
     Games { agents: Vec<Agent>, tournament: Box<TournamentHeader>, plans: Vec<PlannedGame> },
-    /// Positions to be answered by an agent, with the seed of its random choices.
     Positions { agent: Box<Agent>, texts: Vec<String>, seed: u64 },
 }
 
@@ -92,39 +63,53 @@ impl Work {
     /// # Errors
     /// It is malformed, of a game that this program does not have, or a value in it is out of range.
     pub fn decode(bytes: &[u8], games: &Games) -> Result<Self> {
-        let (header, rest) = unframed::<Header>(bytes)?;
+        let (header, mut rest) = unframed::<Header>(bytes)?;
         let game = games.make(&header.game, &header.params)?;
-        ensure!(
-            (game.version(), game.params()) == (header.version, header.params),
-            "it is for another version of {}",
-            header.game
-        );
-        let mut numbers = Numbers(rest);
+        let is_same = (game.version(), game.params()) == (header.version, header.params);
+        ensure!(is_same, "it is for another version of {}", header.game);
+        let (mut networks, name) = (Vec::new(), Path::new("of the work"));
+        for length in header.checkpoints {
+            let (checkpoint, after) = rest.split_at_checked(length).context("it is cut short")?;
+            rest = after;
+            let read = (length > 0).then(|| LoadedNetwork::from_bytes(checkpoint, name)?.checked(name, &*game));
+            networks.push(read.transpose()?);
+        }
+        let mut networks = networks.into_iter();
+        let mut agent = |spec: &String| -> Result<Agent> {
+            let agent = Agent::with_network(spec.parse()?, networks.next().flatten());
+            // Nothing in a spec may name a file or a program.
+            ensure!(is_portable(&agent), "agent `{spec}` plays on its own machine only");
+            Ok(agent)
+        };
         let kind = match header.items {
-            Items::SelfPlay(self_play) => Kind::SelfPlay(Box::new(task(&*game, self_play, &mut numbers)?)),
             Items::Games { agents, tournament, plans } => {
-                let agents = agents.iter().map(|header| agent(&*game, header, &mut numbers)).collect::<Result<_>>()?;
-                Kind::Games { agents, tournament: Box::new(tournament), plans }
+                Kind::Games { agents: agents.iter().map(agent).collect::<Result<_>>()?, tournament, plans }
             }
-            Items::Positions { agent: header, texts, seed } => {
-                Kind::Positions { agent: Box::new(agent(&*game, &header, &mut numbers)?), texts, seed }
+            Items::Positions { agent: spec, texts, seed } => {
+                Kind::Positions { agent: Box::new(agent(&spec)?), texts, seed }
+            }
+            Items::SelfPlay(settings) => {
+                settings.search.validate().and_then(|()| settings.self_play.validate()).map_err(anyhow::Error::msg)?;
+                settings.self_play.opening_states(&*game).map_err(anyhow::Error::msg)?;
+                let LoadedNetwork { info, weights, .. } = networks.next().flatten().context("it has no network")?;
+                let samples = rest.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+                Kind::SelfPlay(Box::new(Task { settings: *settings, network: info.network, weights, samples }))
             }
         };
-        ensure!(numbers.0.is_empty(), "it has bytes beyond its end");
         Ok(Self { game, kind })
     }
 }
 
 /// Encodes the games of a task. Threads have no part in it, and `auto` becomes the arithmetic that this machine would
 /// choose.
-pub(crate) fn of_task(game: &dyn TrainableGame, task: &Task) -> Vec<u8> {
-    let mut settings = task.settings.clone();
+pub(crate) fn of_task(game: &dyn TrainableGame, task: &Task) -> Result<Vec<u8>> {
+    let mut settings = Box::new(task.settings.clone());
     settings.self_play.threads = 0;
     settings.self_play.precision = settings.self_play.precision.resolved();
-    let items = Items::SelfPlay(SelfPlay { network: task.network.clone(), samples: task.samples.len(), settings });
-    let mut numbers = bytes_of([&task.weights]);
-    numbers.extend(task.samples.iter().flat_map(|number| number.to_le_bytes()));
-    encode(game, items, &numbers)
+    let (params, shape) = (checkpoint_params(game), shape(game.spec()));
+    let info = CheckpointInfo::new(game.name(), game.version(), params, task.network.clone(), shape, 0);
+    let samples: Vec<u8> = task.samples.iter().flat_map(|number| number.to_le_bytes()).collect();
+    encode(game, Items::SelfPlay(settings), &[save_bytes(&info, &task.weights)?], &samples)
 }
 
 /// Encodes games of a tournament.
@@ -133,84 +118,25 @@ pub(crate) fn of_games(
     agents: &[&Agent],
     tournament: &TournamentHeader,
     plans: &[PlannedGame],
-) -> Vec<u8> {
-    let headers = agents.iter().map(|agent| header_of(agent)).collect();
-    let items = Items::Games { agents: headers, tournament: tournament.clone(), plans: plans.to_vec() };
-    encode(game, items, &bytes_of(agents.iter().filter_map(|agent| Some(&agent.network()?.weights))))
+) -> Result<Vec<u8>> {
+    let specs = agents.iter().map(|agent| agent.spec.to_string()).collect();
+    let items = Items::Games { agents: specs, tournament: Box::new(tournament.clone()), plans: plans.to_vec() };
+    let checkpoints: Vec<_> = agents.iter().map(|agent| checkpoint(agent)).collect::<Result<_>>()?;
+    encode(game, items, &checkpoints, &[])
 }
 
 /// Encodes positions for an agent to answer.
-pub(crate) fn of_positions(game: &dyn PlayableGame, agent: &Agent, texts: &[&str], seed: u64) -> Vec<u8> {
+pub(crate) fn of_positions(game: &dyn PlayableGame, agent: &Agent, texts: &[&str], seed: u64) -> Result<Vec<u8>> {
     let texts = texts.iter().map(|&text| text.to_owned()).collect();
-    let items = Items::Positions { agent: header_of(agent), texts, seed };
-    encode(game, items, &bytes_of(agent.network().map(|network| &network.weights)))
+    encode(game, Items::Positions { agent: agent.spec.to_string(), texts, seed }, &[checkpoint(agent)?], &[])
 }
 
-fn encode(game: &dyn PlayableGame, items: Items, numbers: &[u8]) -> Vec<u8> {
-    let header = Header { game: game.name().to_owned(), version: game.version(), params: game.params(), items };
-    framed(&header, numbers)
+fn checkpoint(agent: &Agent) -> Result<Vec<u8>> {
+    Ok(agent.network().map_or(Ok(Vec::new()), |network| save_bytes(&network.info, &network.weights))?)
 }
 
-fn header_of(agent: &Agent) -> AgentHeader {
-    let network = agent.network().map(|loaded| NetworkHeader {
-        network: loaded.info.network.clone(),
-        step: loaded.info.step,
-        extra: loaded.info.extra.clone(),
-    });
-    AgentHeader { spec: agent.spec.to_string(), network }
-}
-
-fn bytes_of<'a>(weights: impl IntoIterator<Item = &'a Weights>) -> Vec<u8> {
-    let tensors = weights.into_iter().flat_map(|weights| weights.tensors().iter());
-    tensors.flat_map(|tensor| tensor.data.iter().flat_map(|number| number.to_le_bytes())).collect()
-}
-
-/// The numbers that are still to be read.
-struct Numbers<'a>(&'a [u8]);
-
-impl Numbers<'_> {
-    fn take(&mut self, count: usize) -> Result<Vec<f32>> {
-        let split = count.checked_mul(4).and_then(|length| self.0.split_at_checked(length));
-        let (numbers, rest) = split.context("it is cut short")?;
-        self.0 = rest;
-        Ok(numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-    }
-}
-
-fn task(game: &dyn TrainableGame, header: SelfPlay, numbers: &mut Numbers<'_>) -> Result<Task> {
-    let SelfPlay { network, samples, settings } = header;
-    let GameSettings { search, self_play, .. } = &settings;
-    search.validate().and_then(|()| self_play.validate()).map_err(anyhow::Error::msg)?;
-    self_play.opening_states(game).map_err(anyhow::Error::msg)?;
-    let weights = weights(game, &network, numbers)?;
-    let samples = numbers.take(samples)?;
-    Ok(Task { settings, network, weights, samples })
-}
-
-fn agent(game: &dyn TrainableGame, header: &AgentHeader, numbers: &mut Numbers<'_>) -> Result<Agent> {
-    let named = || format!("agent `{}`", header.spec);
-    let spec: AgentSpec = header.spec.parse().with_context(named)?;
-    let mut loaded = None;
-    if let Some(NetworkHeader { network, step, extra }) = &header.network {
-        let (params, shape) = (checkpoint_params(game), shape(game.spec()));
-        let mut info = CheckpointInfo::new(game.name(), game.version(), params, network.clone(), shape, *step);
-        info.extra = extra.clone();
-        let network = LoadedNetwork::new(info, weights(game, network, numbers)?);
-        loaded = Some(network.checked(Path::new("of the work"), game).with_context(named)?);
-    }
-    let agent = Agent::with_network(spec, loaded);
-    // Nothing in a spec may name a file or a program.
-    ensure!(is_portable(&agent), "{}: it plays on its own machine only", named());
-    Ok(agent)
-}
-
-/// Reads the weights of a network, which are finite and as many as its layout says.
-fn weights(game: &dyn TrainableGame, network: &NetworkConfig, numbers: &mut Numbers<'_>) -> Result<Weights> {
-    let layout = network.layout(&shape(game.spec()))?;
-    let mut tensors = Vec::with_capacity(layout.len());
-    for spec in &layout {
-        let (name, shape) = (spec.name.clone(), spec.shape.clone());
-        tensors.push(NamedTensor { name, shape, data: numbers.take(spec.count())? });
-    }
-    Ok(Weights::new(&layout, tensors)?)
+fn encode(game: &dyn PlayableGame, items: Items, checkpoints: &[Vec<u8>], samples: &[u8]) -> Result<Vec<u8>> {
+    let (version, params, lengths) = (game.version(), game.params(), checkpoints.iter().map(Vec::len).collect());
+    let header = Header { game: game.name().to_owned(), version, params, items, checkpoints: lengths };
+    Ok(framed(&header, &[&checkpoints.concat(), samples].concat()))
 }

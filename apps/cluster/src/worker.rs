@@ -1,36 +1,32 @@
 //! A worker: plays jobs of every run on the server, on all cores, until it is stopped.
 //!
-//! Its threads only play. Asynchronous tasks take jobs from the queues, report that jobs are still being played, and send
-//! results until the server has stored them.
+//! Its threads only play. One task takes jobs from the queues, another one sends their results until the server has stored
+//! them; every job has a task that tells the server that it is being played.
 
-mod table;
+mod job;
 mod play;
 mod fetch;
-mod send;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
-use async_nats::jetstream::message::AckKind;
+use anyhow::{Result, ensure};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use data_encoding::HEXLOWER;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 use turnstone_selfplay::Games;
 
 use self::fetch::fetch;
-use self::play::Hands;
-use self::send::{Report, keep_alive, send};
-use self::table::Table;
-use crate::link::{Link, Note, TakeNote, lock, panic_text};
+use self::job::{Held, send};
+use self::play::Desk;
+use crate::link::{Link, Note, TakeNote};
 use crate::messages::is_name;
 use crate::server::{ServerOptions, shown};
-
-/// Maximum number of threads of a worker.
-const MOST_THREADS: usize = 1024;
 
 /// Settings of a worker.
 #[derive(Clone, Debug)]
@@ -51,14 +47,18 @@ struct Shared {
     name: String,
     games: Games,
     threads: usize,
-    table: Table,
+    /// Jobs that no thread has taken, all of one work.
+    jobs: (Sender<Held>, Receiver<Held>),
+    /// Number of items whose results the server does not have yet.
+    open: AtomicUsize,
     /// Effort that no message has reported yet.
     effort: Mutex<[u64; 6]>,
-    note: TakeNote,
-    reports: mpsc::UnboundedSender<Report>,
+    done: mpsc::UnboundedSender<Held>,
     /// Notified when there may be room for another job.
     room: Notify,
     stop: AtomicBool,
+    handle: Handle,
+    note: TakeNote,
 }
 
 /// Plays for the runs of a server until `stop` is set.
@@ -67,26 +67,29 @@ struct Shared {
 /// The server cannot be reached at first or lacks something, or a thread failed.
 pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
+    let threads = settings.threads;
+    ensure!((1..=1024).contains(&threads), "--threads is {threads}, but must be from 1 to 1024");
     let name = settings.name.clone().unwrap_or_else(automatic_name);
     let link = Link::connect(&settings.server, &name, Duration::MAX, stop, note)?;
-    let (reports, receiver) = mpsc::unbounded_channel();
+    let (done, receiver) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         program: settings.program.clone(),
         name,
         games: games.clone(),
         threads: settings.threads,
-        table: Table::default(),
+        jobs: unbounded(),
+        open: AtomicUsize::new(0),
         effort: Mutex::default(),
-        note: Arc::clone(note),
-        reports,
+        done,
         room: Notify::new(),
         stop: AtomicBool::new(false),
+        handle: link.handle().clone(),
+        note: Arc::clone(note),
     });
     let url = shown(&settings.server.url);
     note(Note::Line(format!("worker {} with {} threads on {url}", shared.name, shared.threads)));
-    link.spawn(fetch(link.js.clone(), Arc::clone(&shared)));
-    link.spawn(keep_alive(Arc::clone(&shared)));
-    link.spawn(send(link.js.clone(), Arc::clone(&shared), receiver));
+    link.handle().spawn(fetch(link.js.clone(), Arc::clone(&shared)));
+    link.handle().spawn(send(link.js.clone(), Arc::clone(&shared), receiver));
     let start = |thread| {
         let shared = Arc::clone(&shared);
         thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
@@ -97,9 +100,13 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         thread::sleep(Duration::from_millis(50));
     }
     shared.stop.store(true, Ordering::Relaxed);
-    shared.table.close();
     let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
-    leave(&link, &shared);
+    shared.jobs.1.try_iter().for_each(drop); // which returns them
+    let until = Instant::now() + Duration::from_secs(5);
+    while shared.open.load(Ordering::Relaxed) > 0 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20)); // finished jobs are being sent
+    }
+    note(Note::Line("stopped".to_owned()));
     ensure!(failed == 0, "{failed} threads have failed");
     ensure!(
         !is_denied(),
@@ -110,19 +117,26 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     Ok(())
 }
 
-/// Waits a while until finished jobs are sent, and returns the others to the server.
-fn leave(link: &Link, shared: &Shared) {
-    let until = Instant::now() + Duration::from_secs(5);
-    while shared.table.unsent() > 0 && Instant::now() < until {
-        thread::sleep(Duration::from_millis(20));
+/// A thread that plays.
+fn play(shared: &Shared, thread: usize) {
+    let mut next = None;
+    while !shared.stop.load(Ordering::Relaxed) {
+        let Some(job) = next.take().or_else(|| shared.jobs.1.recv_timeout(Duration::from_millis(50)).ok()) else {
+            continue;
+        };
+        let mut desk = Desk::new(shared, job);
+        // The state that a panic leaves is dropped with its work.
+        let fault = match catch_unwind(AssertUnwindSafe(|| desk.play(thread))) {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("{error:#}")),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                Some(format!("playing it panics: {}", text.unwrap_or_default()))
+            }
+        };
+        next = desk.leave(fault.as_deref());
     }
-    let jobs = shared.table.clear();
-    link.wait(async {
-        for acker in &jobs {
-            let _ = acker.ack_with(AckKind::Nak(None)).await; // otherwise another worker gets it when its time is up
-        }
-    });
-    (shared.note)(Note::Line(format!("stopped; returned {} jobs", jobs.len())));
 }
 
 /// The name of this machine, with random digits.
@@ -132,47 +146,4 @@ fn automatic_name() -> String {
     let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let digits = HEXLOWER.encode(&rand::random::<[u8; 4]>());
     format!("{}-{digits}", if host.is_empty() { "worker" } else { &host })
-}
-
-/// A thread that plays.
-fn play(shared: &Shared, thread: usize) {
-    while let Some(loaded) = shared.table.wait() {
-        let hands = Hands {
-            next: &|most| shared.table.next(&loaded, most),
-            share: &|| shared.table.share(shared.threads),
-            put: &|number, outcome| {
-                for job in shared.table.put(&loaded, number, &outcome) {
-                    let _ = shared.reports.send(Report::Finished { job });
-                }
-                shared.room.notify_one();
-            },
-            count: &|effort| {
-                let mut sum = lock(&shared.effort);
-                sum.iter_mut().zip(effort).for_each(|(sum, new)| *sum += new);
-            },
-            stop: &shared.stop,
-        };
-        // If a work cannot be played, others still can. The state that a panic leaves is dropped with it.
-        let fault = match catch_unwind(AssertUnwindSafe(|| loaded.play(thread, shared.threads, &hands))) {
-            Ok(Ok(())) => continue,
-            Ok(Err(error)) => format!("{error:#}"),
-            Err(panic) => format!("playing it panics: {}", panic_text(&*panic)),
-        };
-        for (run, acker, results) in shared.table.abandon(&loaded) {
-            let results = crate::Results { failed: Some(fault.clone()), ..results };
-            let _ = shared.reports.send(Report::Failed { run, acker, results });
-        }
-    }
-}
-
-/// Checks a number of threads.
-///
-/// # Errors
-/// It is 0 or too large.
-pub fn check_threads(threads: usize) -> Result<usize> {
-    if (1..=MOST_THREADS).contains(&threads) {
-        Ok(threads)
-    } else {
-        bail!("--threads is {threads}, but must be from 1 to {MOST_THREADS}")
-    }
 }

@@ -11,7 +11,7 @@ use turnstone_base::folder_lock::FolderLock;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::history;
-use super::{curves, games, overview, strength};
+use super::{cluster, curves, games, overview, strength};
 use crate::config::{Config, LONGEST_CONFIG};
 use crate::metrics::Metrics;
 use crate::run_folder::RunFolder;
@@ -57,7 +57,7 @@ impl LiveRun {
         Ok(overview::header(&title(game.name()), &params.join(", "), &network, &self.config, &self.history, training))
     }
 
-    /// The sections with what the metrics say: strength and curves.
+    /// The sections with what the metrics say: strength and curves; and the cluster that plays, if there is one.
     #[must_use]
     pub fn parts(&self) -> Vec<Section> {
         let mut parts = vec![strength::strength(&self.config, &self.history)];
@@ -65,6 +65,7 @@ impl LiveRun {
             parts.push(curves::learning(&self.history));
             parts.push(curves::throughput(&self.history));
         }
+        parts.extend(cluster::cluster(&self.folder));
         parts.push(curves::config(&self.text, &self.config));
         parts
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, FromArgMatches};
 use turnstone_base::terminal::Reporter;
-use turnstone_cluster::{LeaderSettings, Note, Probe, ServerOptions, TakeNote};
+use turnstone_cluster::{Credentials, LeaderSettings, Note, Probe, ServerOptions, TakeNote};
 
 use crate::called::PROGRAM;
 use crate::cluster::{Leader, Work};
 
-/// Credentials for a server, and what both leader and worker can be told.
+/// Credentials for a server.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
 pub(super) struct CredentialArgs {
@@ -21,13 +21,13 @@ pub(super) struct CredentialArgs {
     #[arg(long, value_name = "NAME", requires = "password_file")]
     user: Option<String>,
     /// File with the user's password
-    #[arg(long, value_name = "FILE", requires = "user")]
+    #[arg(long, value_name = "FILE", requires = "user", conflicts_with_all = ["token_file", "nkey_file", "creds"])]
     password_file: Option<PathBuf>,
     /// File with a token for the server
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["nkey_file", "creds"])]
     token_file: Option<PathBuf>,
     /// File with the seed of an NKEY
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "creds")]
     nkey_file: Option<PathBuf>,
     /// Credentials file: a JWT with the seed of its NKEY
     #[arg(long, value_name = "FILE")]
@@ -45,16 +45,13 @@ pub(super) struct CredentialArgs {
 
 impl CredentialArgs {
     pub(super) fn server(&self, url: &str) -> ServerOptions {
-        ServerOptions {
-            url: url.to_owned(),
-            user: self.user.clone(),
-            password_file: self.password_file.clone(),
-            token_file: self.token_file.clone(),
-            nkey_file: self.nkey_file.clone(),
-            credentials: self.creds.clone(),
-            ca: self.ca.clone(),
-            certificate: self.cert.clone().zip(self.cert_key.clone()).map(|(certificate, key)| [certificate, key]),
-        }
+        let args = self.clone();
+        let password = args.user.zip(args.password_file).map(|(user, file)| Credentials::Password(user, file));
+        let token = args.token_file.map(Credentials::Token);
+        let key = args.nkey_file.map(Credentials::Nkey).or(args.creds.map(Credentials::Jwt));
+        let credentials = password.or(token).or(key).unwrap_or_default();
+        let certificate = args.cert.zip(args.cert_key).map(|(certificate, key)| [certificate, key]);
+        ServerOptions { url: url.to_owned(), credentials, ca: args.ca, certificate }
     }
 }
 

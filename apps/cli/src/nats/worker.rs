@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use turnstone_base::machine::cores;
-use turnstone_cluster::{WorkerSettings, check_threads, work};
+use turnstone_cluster::{WorkerSettings, work};
 use turnstone_selfplay::Games;
 
 use super::options::{CredentialArgs, notes};
@@ -20,7 +20,7 @@ Examples:
   turnstone worker nats://leader:4222 --threads 2 --name desk
       on two threads, under a name")]
 pub(super) struct Worker {
-    /// NATS server of the cluster, e.g. nats://leader:4222; several of one cluster are separated by commas
+    /// NATS server of the cluster, e.g. nats://leader:4222
     url: String,
     /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with random digits]
     #[arg(long)]
@@ -42,7 +42,7 @@ impl Worker {
             program: PROGRAM.to_owned(),
             server: self.credentials.server(&self.url),
             name: self.name.clone(),
-            threads: check_threads(self.threads.unwrap_or_else(cores))?,
+            threads: self.threads.unwrap_or_else(cores),
         };
         work(&settings, games, &notes(self.quiet), stop)?;
         Ok(ExitCode::SUCCESS)
