@@ -22,17 +22,16 @@ use turnstone_models::Precision;
 use self::cut::jobs;
 use self::key::{Key, keep, run_name, take};
 use crate::link::{
-    FORGOTTEN_AFTER, Link, Note, TakeNote, ensure_storage, lock, put_work, refusal, remove_work, sha256,
+    FORGOTTEN_AFTER, Link, Note, SERVER_PATIENCE, TakeNote, ensure_storage, lock, put_work, refusal, remove_work,
 };
 use crate::messages::{JOBS, Job, RESULTS, Results, Run, job_subject, result_subject};
 use crate::probe::Probe;
 use crate::server::{ServerOptions, shown};
 use crate::status::WorkerStatus;
+use crate::wire::sha256;
 
 /// Time between two looks at the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Time that a leader waits for a server at its start.
-const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum number of messages that are sent or taken together.
 const AT_ONCE: usize = 256;
 /// Number of reports that a job cannot be played at which the run ends.

@@ -6,15 +6,16 @@
 //!
 //! The interface blocks; tokio and the client of NATS run on a thread of their own.
 
+mod wire;
+mod probe;
 mod messages;
 mod work;
-mod probe;
 mod server;
 mod link;
+mod status;
 mod leader;
 mod players;
 mod worker;
-mod status;
 
 pub use leader::{Leader, LeaderSettings};
 pub use link::{Note, TakeNote};

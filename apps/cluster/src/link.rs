@@ -12,17 +12,18 @@ use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, Event, RequestErrorKind};
-use data_encoding::HEXLOWER;
-use sha2::{Digest, Sha256};
 use tokio::runtime::{Handle, Runtime};
 
 use crate::messages::{JOBS, LEADERS, RESULTS, WORK};
 use crate::server::{ANSWER, ServerOptions, address, connect_options, shown};
+use crate::wire::sha256;
 
 /// Time after which the server drops what nobody uses.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
 /// Time after which the key of a leader that does not renew it is gone.
 pub(crate) const KEY_LASTS: Duration = Duration::from_secs(5);
+/// Time that a leader waits for a server at its start.
+pub(crate) const SERVER_PATIENCE: Duration = Duration::from_secs(10);
 /// Oldest server that has everything: consumers that expire, and direct reading of a message.
 const OLDEST_SERVER: [u32; 2] = [2, 9];
 /// Smallest `max_payload` that a server must have: a long game is one message.
@@ -253,11 +254,6 @@ pub(crate) fn refusal(error: &anyhow::Error) -> String {
     let is_full = ["insufficient", "maximum", "no space"].iter().any(|word| text.contains(word));
     let advice = if is_full { ": make room on its disk, or raise its limits" } else { "" };
     format!("{text}{advice}; trying again")
-}
-
-/// SHA-256 as lower-case hexadecimal digits.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// Locks a mutex, also after a thread has panicked while it held the lock.

@@ -1,14 +1,11 @@
 //! Messages between leader and workers, and the streams and subjects that they are on.
-//!
-//! Work and results are framed: `TSC1`, the length of a JSON header (u32), the header, other bytes, and a CRC-32 of all
-//! that.
 
 use anyhow::{Context, Result, ensure};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use turnstone_env::Params;
 
 use crate::probe::Probe;
+use crate::wire::{framed, unframed};
 
 /// The work queue: each job is delivered until a worker acknowledges it.
 pub(crate) const JOBS: &str = "TURNSTONE_JOBS";
@@ -18,8 +15,6 @@ pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
 pub(crate) const WORK: &str = "turnstone_work";
 /// Key-value bucket with a key per run, which its leader renews; the value is a [`RunStatus`](crate::RunStatus).
 pub(crate) const LEADERS: &str = "turnstone_leaders";
-
-const MAGIC: &[u8; 4] = b"TSC1";
 
 /// What a run demands of its workers: the program of its leader, the game and the self-test. It describes the run's queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -91,24 +86,6 @@ impl Results {
     }
 }
 
-/// Joins a header and other bytes, with their checksum.
-pub(crate) fn framed(header: &impl Serialize, rest: &[u8]) -> Vec<u8> {
-    let header = serde_json::to_vec(header).expect("a header of plain fields can be written");
-    let mut bytes = [&MAGIC[..], &(header.len() as u32).to_le_bytes(), &header, rest].concat();
-    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-    bytes
-}
-
-/// The header of framed bytes, and what follows it.
-pub(crate) fn unframed<H: DeserializeOwned>(bytes: &[u8]) -> Result<(H, &[u8])> {
-    let (framed, checksum) = bytes.split_last_chunk().context("it is cut short")?;
-    ensure!(crc32fast::hash(framed) == u32::from_le_bytes(*checksum), "its checksum is not of its contents");
-    let rest = framed.strip_prefix(MAGIC).context("it is of another kind or version")?;
-    let (length, rest) = rest.split_first_chunk().context("it is cut short")?;
-    let (header, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).context("it is cut short")?;
-    Ok((serde_json::from_slice(header).context("its header")?, rest))
-}
-
 /// Whether a text can name a worker or a run, and thus be a part of a subject.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -144,7 +121,7 @@ mod tests {
             let bytes = framed(&(&results, lengths), &[1, 2, 3]);
             assert!(Results::decode(&bytes).is_err());
         }
-        let mut long = [&MAGIC[..], &u32::MAX.to_le_bytes()].concat();
+        let mut long = [&b"TSC1"[..], &u32::MAX.to_le_bytes()].concat();
         long.extend(crc32fast::hash(&long).to_le_bytes());
         assert!(unframed::<Job>(&long).expect_err("too few bytes").to_string().contains("cut short"));
     }

@@ -10,7 +10,7 @@ use turnstone_agents::shape;
 use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
-use crate::link::sha256;
+use crate::wire::sha256;
 
 /// The self-test of a run, and the leader's result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, save_bytes};
 use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
 
-use crate::messages::{framed, unframed};
+use crate::wire::{framed, unframed};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -15,14 +15,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::unbounded;
 use data_encoding::HEXLOWER;
-use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 use turnstone_selfplay::Games;
 
 use self::fetch::fetch;
-use self::job::{Held, send};
+use self::job::{Shared, send};
 use self::play::Desk;
 use crate::link::{Link, Note, TakeNote};
 use crate::messages::is_name;
@@ -39,26 +38,6 @@ pub struct WorkerSettings {
     pub name: Option<String>,
     /// Number of threads.
     pub threads: usize,
-}
-
-/// What the threads and tasks of a worker share.
-struct Shared {
-    program: String,
-    name: String,
-    games: Games,
-    threads: usize,
-    /// Jobs that no thread has taken, all of one work.
-    jobs: (Sender<Held>, Receiver<Held>),
-    /// Number of items whose results the server does not have yet.
-    open: AtomicUsize,
-    /// Effort that no message has reported yet.
-    effort: Mutex<[u64; 6]>,
-    done: mpsc::UnboundedSender<Held>,
-    /// Notified when there may be room for another job.
-    room: Notify,
-    stop: AtomicBool,
-    handle: Handle,
-    note: TakeNote,
 }
 
 /// Plays for the runs of a server until `stop` is set.

@@ -106,11 +106,12 @@ fn a_server_that_lacks_something_is_refused_in_one_line() {
     let Some(server) = Server::start("max_payload: 131071") else { return };
     let fault = "its max_payload is 131071, but messages of runs need up to 131072 bytes: raise it";
     is_refused(&place, &server.url(), fault);
+    let fault = "JetStream is off, or not enabled for this account: start it with `nats-server -js`";
     let server = Server::with("").expect("it was there before");
-    is_refused(&place, &server.url(), "JetStream is off: start it with `nats-server -js`");
+    is_refused(&place, &server.url(), fault);
     let accounts = "accounts { a: { users: [{ user: u, password: p }] } }\nno_auth_user: u";
     let server = Server::start(accounts).expect("it was there before");
-    is_refused(&place, &server.url(), "JetStream is off for this account");
+    is_refused(&place, &server.url(), fault);
     let old = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("nats://{}", old.local_addr().expect("its address"));
     std::thread::spawn(move || {

@@ -10,8 +10,7 @@ use async_nats::jetstream::Context;
 use data_encoding::HEXLOWER;
 use turnstone_base::files::{atomic_write, read_text};
 
-use super::SERVER_PATIENCE;
-use crate::link::{KEY_LASTS, Note, TakeNote, lock, remove_key};
+use crate::link::{KEY_LASTS, Note, SERVER_PATIENCE, TakeNote, lock, remove_key};
 use crate::messages::{LEADERS, is_name};
 use crate::status::RunStatus;
 

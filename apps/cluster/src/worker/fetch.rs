@@ -11,9 +11,7 @@ use async_nats::jetstream::consumer::{Consumer, Info, pull};
 use async_nats::jetstream::message::{AckKind, Message};
 use futures_util::{StreamExt, TryStreamExt};
 
-use super::Shared;
-use super::job::Held;
-use super::play::Loaded;
+use super::job::{Held, Loaded, Shared};
 use crate::link::{Note, get_work};
 use crate::messages::{JOBS, Job, Run};
 use crate::work::Work;

@@ -1,19 +1,23 @@
-//! A job of a worker, from its delivery to the acknowledgement after its results are stored.
+//! A job of a worker, from its delivery to the acknowledgement after its results are stored, and what the threads and tasks of
+//! a worker share.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use anyhow::Result;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::message::{AckKind, Acker};
-use tokio::sync::mpsc;
+use crossbeam_channel::{Receiver, Sender};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use turnstone_selfplay::{Games, Session};
 
-use super::Shared;
-use super::play::Loaded;
-use crate::link::{Note, lock, refusal};
+use crate::link::{Note, TakeNote, lock, refusal};
 use crate::messages::{Job, Results, result_subject};
 use crate::server::ANSWER;
+use crate::work::{Kind, Work};
 
 /// Maximum length of the items of a message, if the server takes it, and room for all else of it.
 const LONGEST_MESSAGE: usize = 512 << 10;
@@ -22,6 +26,58 @@ const BESIDES: usize = 32 << 10;
 const PAUSE: Duration = Duration::from_millis(500);
 /// Time after which a job that has failed is offered again.
 const FAILED_AGAIN: Duration = Duration::from_secs(1);
+
+/// Number of games of a match, or of positions, that a thread plays side by side.
+pub(super) const AT_ONCE: usize = 24;
+
+/// What the threads and tasks of a worker share.
+pub(super) struct Shared {
+    pub(super) program: String,
+    pub(super) name: String,
+    pub(super) games: Games,
+    pub(super) threads: usize,
+    /// Jobs that no thread has taken, all of one work.
+    pub(super) jobs: (Sender<Held>, Receiver<Held>),
+    /// Number of items whose results the server does not have yet.
+    pub(super) open: AtomicUsize,
+    /// Effort that no message has reported yet.
+    pub(super) effort: Mutex<[u64; 6]>,
+    pub(super) done: mpsc::UnboundedSender<Held>,
+    /// Notified when there may be room for another job.
+    pub(super) room: Notify,
+    pub(super) stop: AtomicBool,
+    pub(super) handle: Handle,
+    pub(super) note: TakeNote,
+}
+
+/// A work in memory.
+pub(super) struct Loaded {
+    pub(super) run: String,
+    /// SHA-256 of the work.
+    pub(super) sum: String,
+    /// The work, or why it cannot be played.
+    pub(super) work: Result<Work>,
+    pub(super) ack_wait: Duration,
+    /// Sessions of self-play by thread; a thread takes its session out while it plays.
+    pub(super) sessions: Mutex<Vec<Option<Box<dyn Session>>>>,
+    /// Set when its results are no longer needed.
+    pub(super) is_over: AtomicBool,
+}
+
+impl Loaded {
+    pub(super) fn new(run: &str, sum: &str, work: Result<Work>, ack_wait: Duration) -> Self {
+        let (run, sum, is_over) = (run.to_owned(), sum.to_owned(), AtomicBool::new(false));
+        Self { run, sum, work, ack_wait, sessions: Mutex::default(), is_over }
+    }
+
+    /// Number of items that a thread plays side by side at most.
+    pub(super) fn seats(&self) -> usize {
+        match self.work.as_ref().map(|work| &work.kind) {
+            Ok(Kind::SelfPlay(task)) => task.settings.self_play.concurrent_games,
+            _ => AT_ONCE,
+        }
+    }
+}
 
 /// A job that this worker has. If it is dropped before its results are sent, another worker gets it.
 pub(super) struct Held {

@@ -1,9 +1,8 @@
-//! A work in memory, and how a thread plays items of its jobs.
+//! How a thread plays the items of its jobs.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use turnstone_agents::Agent;
@@ -11,42 +10,9 @@ use turnstone_arena::grading::answers_to;
 use turnstone_arena::{PlannedGame, Tournament};
 use turnstone_selfplay::{Progress, SelfPlayStats, Session};
 
-use super::Shared;
-use super::job::Held;
+use super::job::{AT_ONCE, Held, Loaded, Shared};
 use crate::link::lock;
-use crate::work::{Kind, Work};
-
-/// Number of games of a match, or of positions, that a thread plays side by side.
-const AT_ONCE: usize = 24;
-
-/// A work in memory.
-pub(super) struct Loaded {
-    pub(super) run: String,
-    /// SHA-256 of the work.
-    pub(super) sum: String,
-    /// The work, or why it cannot be played.
-    work: Result<Work>,
-    pub(super) ack_wait: Duration,
-    /// Sessions of self-play by thread; a thread takes its session out while it plays.
-    sessions: Mutex<Vec<Option<Box<dyn Session>>>>,
-    /// Set when its results are no longer needed.
-    pub(super) is_over: AtomicBool,
-}
-
-impl Loaded {
-    pub(super) fn new(run: &str, sum: &str, work: Result<Work>, ack_wait: Duration) -> Self {
-        let (run, sum, is_over) = (run.to_owned(), sum.to_owned(), AtomicBool::new(false));
-        Self { run, sum, work, ack_wait, sessions: Mutex::default(), is_over }
-    }
-
-    /// Number of items that a thread plays side by side at most.
-    pub(super) fn seats(&self) -> usize {
-        match self.work.as_ref().map(|work| &work.kind) {
-            Ok(Kind::SelfPlay(task)) => task.settings.self_play.concurrent_games,
-            _ => AT_ONCE,
-        }
-    }
-}
+use crate::work::Kind;
 
 /// The jobs of a thread, all of one work.
 pub(super) struct Desk<'a> {
