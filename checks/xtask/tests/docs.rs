@@ -83,7 +83,7 @@ fn the_page_of_formats_has_them_all() {
             seen.push(magic.to_owned());
         }
     }
-    assert!(seen.len() >= 5, "{seen:?}");
+    assert!(seen.len() >= 3, "{seen:?}");
 }
 
 /// Paths into a clone, as commands and manifests on the pages write them, exist in the repository.

@@ -301,7 +301,8 @@ fn cluster_of(folder: &RunFolder) -> PathBuf {
 fn remove_left(cluster: &Path, reporter: &Reporter) {
     match fs::remove_dir_all(cluster) {
         Ok(()) => {
-            reporter.line(&format!("{} is removed; its server drops what it has within three days", cluster.display()))
+            let left = format!("{} is removed; its server drops what it has within three days", cluster.display());
+            reporter.line(&left);
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => reporter.warning(&format!("{} is not removed: {error}", cluster.display())),
