@@ -246,12 +246,12 @@ def store(args):
     place = Place(args, args.short, 0, config=SHORT)
     place.alone()
     place.start_server()
-    start, leader, worker, most, marks = time.monotonic(), place.lead(), place.worker(), 0, [500, 1000, 2000]
+    start, leader, worker, most, marks = time.monotonic(), place.lead(), place.worker(), 0, [500, 1000, 1990]
     while leader.poll() is None:
         time.sleep(0.5)
         used = sum(path.stat().st_size for path in place.store.rglob("*") if path.is_file() and path.exists())
         most = max(most, used)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, StopIteration):
             iterations = len((place.folder / "led" / "metrics.jsonl").read_text().splitlines())
             if marks and iterations >= marks[0]:
                 memory = [memory_of(process) for process in (place.server, worker, leader)]

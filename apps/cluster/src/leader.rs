@@ -142,19 +142,12 @@ impl Leader {
         let description = serde_json::to_string(&about).context("the run's description")?;
         ensure!(description.len() <= LONGEST_DESCRIPTION, "the settings of game, network and search are too long");
         let key = Arc::new(Key::new(&run, game.name(), settings.folder.clone()));
-        let began = Instant::now();
-        // A server that has just been started may not have read its store yet.
-        while let Err(error) = link.wait(ensure_storage(&link.js)) {
-            if began.elapsed() > SERVER_PATIENCE || stop.load(Ordering::Relaxed) {
-                return Err(error).with_context(|| format!("server {}", shown(&settings.server.url)));
-            }
-            std::thread::sleep(Duration::from_millis(300));
-        }
-        link.wait(take(&link.js, &key, stop, &note))?;
+        let url = shown(&settings.server.url);
+        link.wait(take(&link.js, &key, stop, &note)).with_context(|| format!("server {url}"))?;
         // An earlier leader's results come again at once when its consumer is made anew.
         let _ = link.wait(link.js.delete_consumer_from_stream(&run, RESULTS));
         link.handle().spawn(keep(link.js.clone(), Arc::clone(&key)));
-        note(Note::Line(format!("leading {run} on {}", shown(&settings.server.url))));
+        note(Note::Line(format!("leading {run} on {url}")));
         Ok(Self { link, settings, run, description, has_same_floats, note, key, kept: Mutex::default() })
     }
 

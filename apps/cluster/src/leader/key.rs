@@ -10,7 +10,7 @@ use async_nats::jetstream::Context;
 use data_encoding::HEXLOWER;
 use turnstone_base::files::{atomic_write, read_text};
 
-use crate::link::{KEY_LASTS, Note, SERVER_PATIENCE, TakeNote, lock, remove_key};
+use crate::link::{KEY_LASTS, Note, SERVER_PATIENCE, TakeNote, ensure_storage, lock, remove_key};
 use crate::messages::{LEADERS, is_name};
 use crate::status::RunStatus;
 
@@ -33,8 +33,9 @@ impl Key {
         Self { run: run.to_owned(), folder, status: Mutex::new(status), is_lost, is_over }
     }
 
-    /// Creates or renews the key. Returns false if another leader has it.
+    /// Creates or renews the key, and the streams that the server lacks. Returns false if another leader has the key.
     async fn hold(&self, js: &Context) -> Result<bool> {
+        ensure_storage(js).await?;
         let store = js.get_key_value(LEADERS).await?;
         let (value, leader) = {
             let status = lock(&self.status);
@@ -54,7 +55,8 @@ impl Key {
     }
 }
 
-/// Takes the key of a run, which lasts a while after its leader was killed.
+/// Takes the key of a run, which lasts a while after its leader was killed. A server that has just been started may not have
+/// read its store yet.
 pub(super) async fn take(js: &Context, key: &Key, stop: &AtomicBool, note: &TakeNote) -> Result<()> {
     let (run, began, mut said) = (&key.run, Instant::now(), false);
     loop {

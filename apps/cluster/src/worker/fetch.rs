@@ -45,10 +45,9 @@ pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
             looked = Some(Instant::now());
             let found = look(&js, &shared, &mut queues).await;
             tell_once(&shared, &mut said, found);
-            loaded
-                .iter()
-                .filter(|work| !queues.contains_key(&work.run))
-                .for_each(|work| work.is_over.store(true, Ordering::Relaxed));
+            if let Some(work) = loaded.take_if(|work| !queues.contains_key(&work.run)) {
+                work.is_over.store(true, Ordering::Relaxed);
+            }
         }
         let now = Instant::now();
         let is_open = |queue: &Queue| queue.asked_until.is_some_and(|until| until > now);
@@ -143,7 +142,7 @@ async fn take(
 ) -> Result<()> {
     let job: Job = serde_json::from_slice(&message.payload).context("a job of another version")?;
     let delivered = message.info().map_or(1, |info| info.delivered);
-    if let Some(work) = loaded.take_if(|work| work.sum != job.work) {
+    if let Some(work) = loaded.take_if(|work| (&*work.run, &work.sum) != (run, &job.work)) {
         // A run has one work at a time. That of another run is played to its end.
         if work.run == run {
             work.is_over.store(true, Ordering::Relaxed);
