@@ -1,7 +1,7 @@
 //! What a tree search has found in a position.
 
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::{Action, Game, Side};
+use turnstone_env::{Action, Rules, Side};
 use turnstone_search::{Evaluation, Mcts, RootAction};
 
 /// Result of a search, complete or as far as it got.
@@ -33,12 +33,12 @@ pub struct AnalysedAction {
 }
 
 /// The best action at the root, which is searched, without the randomness of a temperature.
-pub(crate) fn best<G: Game>(search: &Mcts<G>) -> Action {
+pub(crate) fn best<G: Rules>(search: &Mcts<G>) -> Action {
     search.choose(0.0, &mut stream(0, Purpose::Play, [0, 0]))
 }
 
 /// Reads the result of a search from its tree.
-pub(crate) fn analysis<G: Game>(search: &Mcts<G>, stopped: bool) -> Analysis {
+pub(crate) fn analysis<G: Rules>(search: &Mcts<G>, stopped: bool) -> Analysis {
     let mut policy = Vec::new();
     let mut roots: Vec<(RootAction, f32)> = Vec::new();
     if search.actions().next().is_some() {

@@ -2,14 +2,14 @@
 
 use rand::RngExt;
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, Rules};
 
 /// Number of positions that a network is quantised by.
 pub const CALIBRATION_POSITIONS: usize = 512;
 
 /// Observations of the positions of random games, `[CALIBRATION_POSITIONS, features]`: the same for a game in every call.
 #[must_use]
-pub fn random_observations<G: Game>(game: &G) -> Vec<f32> {
+pub fn random_observations<G: Rules>(game: &G) -> Vec<f32> {
     let features = game.spec().features();
     let mut observations = vec![0.0; CALIBRATION_POSITIONS * features];
     let mut rng = stream(0, Purpose::Calibration, [0, 0]);

@@ -13,7 +13,7 @@ use turnstone_base::times::time_text;
 use std::fmt;
 use std::time::Duration;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_search::classic::{Heuristic, MAX_DEPTH, MOST_POSITIONS};
 
 use crate::options::Options;
@@ -186,10 +186,13 @@ pub(crate) fn check_heuristic(name: Option<&str>, game: &str, known: &[&str]) ->
 }
 
 /// The game's static evaluation of this name, or its first one without a name.
-pub(crate) fn find_heuristic<K: Playable>(name: Option<&str>) -> Result<Box<dyn Heuristic<K::Game>>, String> {
+pub(crate) fn find_heuristic<K: Playable>(
+    game: &K::Game,
+    name: Option<&str>,
+) -> Result<Box<dyn Heuristic<K::Game>>, String> {
     let mut all = K::heuristics();
     let names: Vec<&str> = all.iter().map(Heuristic::name).collect();
-    check_heuristic(name, K::Game::NAME, &names).map(|i| all.swap_remove(i))
+    check_heuristic(name, game.spec().name, &names).map(|i| all.swap_remove(i))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use rand::RngExt;
 use turnstone_base::machine::cores;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, AnyState, Game};
+use turnstone_env::{Action, ActionList, AnyState, Rules};
 use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_search::Evaluation;
 use turnstone_search::classic::{AlphaBeta, Heuristic};
@@ -62,7 +62,7 @@ pub(crate) fn probes<K: Playable>(
 /// value, if there is one. Positions that the exact values do not cover within the limits are searched with alpha-beta, or
 /// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
 /// the end or margin.
-pub(crate) struct Exact<G: Game> {
+pub(crate) struct Exact<G: Rules> {
     game: G,
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
@@ -70,9 +70,9 @@ pub(crate) struct Exact<G: Game> {
     legal: ActionList,
 }
 
-impl<G: Game> Exact<G> {
+impl<G: Rules> Exact<G> {
     pub(crate) fn new<K: Playable<Game = G>>(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
-        let heuristic = find_heuristic::<K>(None).expect("every game has a heuristic");
+        let heuristic = find_heuristic::<K>(game, None).expect("every game has a heuristic");
         let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
         let threads = cores();
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
@@ -86,7 +86,7 @@ impl<G: Game> Exact<G> {
     }
 }
 
-impl<G: Game> Chooser for Exact<G> {
+impl<G: Rules> Chooser for Exact<G> {
     fn choose(
         &mut self,
         state: &AnyState,
@@ -96,16 +96,15 @@ impl<G: Game> Chooser for Exact<G> {
     ) -> SearchInfo {
         let state = state.of();
         self.truth.stop_by(&request.control.stop);
-        let state = if self.truth.heeds_limits() { *state } else { self.game.without_counters(state) };
-        let action = self.choice(&state, rng);
+        let action = self.choice(state, rng);
         // A value may take a search of its own.
-        let value = if request.reports { self.truth.value(&self.game, &state) } else { None };
-        let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), self.game.mover(&state)));
+        let value = if request.reports { self.truth.value(&self.game, state) } else { None };
+        let score = value.map(|value| Score::of_estimate(Evaluation::exact(value), self.game.mover(state)));
         SearchInfo { depth: 1, nodes: 1, score, line: vec![action] }
     }
 }
 
-impl<G: Game> Exact<G> {
+impl<G: Rules> Exact<G> {
     fn choice(&mut self, state: &G::State, rng: &mut Stream) -> Action {
         let game = &self.game;
         let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
@@ -139,8 +138,9 @@ mod tests {
     use crate::spec::AgentSpec;
     use std::marker::PhantomData;
     use turnstone_base::streams::{Purpose, stream};
+    use turnstone_env::Notation;
     use turnstone_env::games::{Konane, Mancala, Morris, MuTorere};
-    use turnstone_env::{Game, Params, Side, play_text};
+    use turnstone_env::{Params, Rules, Side, play_text};
     use turnstone_exact::{Silent, TableError};
     use turnstone_games::konane::{KonaneSolver, KonaneValues};
     use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues, StoreDifference};
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    fn player<G: Game>(spec: &str, game: &G) -> Exact<G>
+    fn player<G: Rules>(spec: &str, game: &G) -> Exact<G>
     where
         Known<G>: Playable<Game = G>,
     {
@@ -204,7 +204,7 @@ mod tests {
         Exact::new::<Known<G>>(&spec, game).expect("it has exact values")
     }
 
-    fn chosen<G: Game>(player: &mut Exact<G>, state: &AnyState, rng: &mut Stream) -> SearchInfo {
+    fn chosen<G: Rules>(player: &mut Exact<G>, state: &AnyState, rng: &mut Stream) -> SearchInfo {
         player.choose(state, &SearchRequest::default().with_reports(), rng, &mut |_| ())
     }
 
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn uncovered_positions_are_searched_and_missing_tables_are_named() {
-        let game = Konane::with_params(&Params::new()).expect("8x8");
+        let game = Konane::default().with_params(&Params::new()).expect("8x8");
         let mut exact = player("exact", &game);
         let start = AnyState::new(game.start());
         let mut rng = stream(1, Purpose::Play, [0, 0]);

@@ -103,7 +103,7 @@ impl External {
             Err(fault) => return Some(Err(fault)),
         };
         let illegal = |_| PlayerFault::IllegalMove(shortened(&text));
-        let action = self.game.parse_action_in(&self.state, &text).and_then(|action| {
+        let action = self.game.parse_action(&self.state, &text).and_then(|action| {
             self.game.try_play(&mut self.state.clone(), action)?;
             Ok(action)
         });

@@ -67,7 +67,7 @@ pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use network_backend::{GpuBackend, NetworkBackend, most_likely, shape};
 pub use options::path_in_spec;
-pub use playable::{Effort, GameFiles, Playable};
+pub use playable::{Effort, GameFiles, Phase, Playable};
 pub use playable_game::{PlayableGame, levels, load_network, row};
 pub use request::{Score, SearchInfo, SearchRequest};
 pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSettings};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use turnstone_env::{DynGame, Game, nearest};
+use turnstone_env::{DynGame, Rules, nearest};
 use turnstone_models::{
     CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, Precision,
     QuantisedNetwork, Weights,
@@ -115,7 +115,7 @@ impl LoadedNetwork {
     ///
     /// # Panics
     /// If the processor does not have the instructions.
-    pub(crate) fn backend<G: Game>(
+    pub(crate) fn backend<G: Rules>(
         &self,
         game: &G,
         (precision, device): (Precision, ComputeDevice),

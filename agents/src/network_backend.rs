@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use turnstone_env::{Action, Game, Side, Spec};
+use turnstone_env::{Action, Rules, Side, Spec};
 use turnstone_models::{
     BoardShape, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights,
     portable_softmax, softmax,
@@ -79,7 +79,7 @@ impl NetworkBackend {
     }
 }
 
-impl<G: Game> Backend<G> for NetworkBackend {
+impl<G: Rules> Backend<G> for NetworkBackend {
     /// # Panics
     /// If the batch has more positions than there is room for.
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
@@ -109,7 +109,7 @@ impl GpuBackend {
     }
 }
 
-impl<G: Game> Backend<G> for GpuBackend {
+impl<G: Rules> Backend<G> for GpuBackend {
     /// # Panics
     /// If the batch has more positions than there is room for.
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
@@ -122,10 +122,10 @@ impl<G: Game> Backend<G> for GpuBackend {
 }
 
 /// Writes the observations of positions, `[positions, features]`.
-fn observe<G: Game>(game: &G, states: &[G::State], spec: &Spec, inputs: &mut Vec<f32>) {
+fn observe<G: Rules>(game: &G, states: &[G::State], spec: &Spec, inputs: &mut Vec<f32>) {
     let features = spec.features();
     inputs.resize(states.len() * features, 0.0);
-    game.observe_many(states, inputs);
+    states.iter().zip(inputs.chunks_exact_mut(features)).for_each(|(state, row)| game.observe(state, row));
 }
 
 /// What becomes of a network's outputs.
@@ -138,7 +138,7 @@ struct Outputs {
 
 impl Outputs {
     /// Writes the evaluations of a batch, given the logits of policy and value, `[rows, actions]` and `[rows, 3]`.
-    fn write<G: Game>(&self, game: &G, batch: &mut EvalBatch<G::State>, policy: &[f32], value: &[f32]) {
+    fn write<G: Rules>(&self, game: &G, batch: &mut EvalBatch<G::State>, policy: &[f32], value: &[f32]) {
         for (i, (logits, value)) in policy.chunks_exact(self.spec.actions).zip(value.chunks_exact(3)).enumerate() {
             let mover = game.mover(&batch.states()[i]);
             batch.set_evaluation(i, self.estimate(mover, value));

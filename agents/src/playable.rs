@@ -1,8 +1,9 @@
 //! What agents need to know about a game besides its rules.
 
 use std::path::Path;
+use std::str::FromStr;
 
-use turnstone_env::Game;
+use turnstone_env::{Notation, Rules};
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
@@ -29,7 +30,7 @@ use crate::tablebase::Enumeration;
 /// ```
 pub trait Playable: 'static {
     /// The rules.
-    type Game: Game;
+    type Game: Notation;
 
     /// Static evaluations, the default first: unless a game has others, [`WinLoss`] alone.
     #[must_use]
@@ -58,21 +59,79 @@ pub trait Playable: 'static {
     /// The game has no solution within the limits, or a table cannot be written.
     fn solve(
         game: &Self::Game,
-        position: Option<&<Self::Game as Game>::State>,
+        position: Option<&<Self::Game as Rules>::State>,
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
-        options.confirm_used(Self::Game::NAME, true, false)?;
+        let name = game.spec().name;
+        options.confirm_used(name, true, false)?;
         if options.tables_only {
-            return Ok(no_tables(Self::Game::NAME, host));
+            return Ok(no_tables(name, host));
         }
         solve_in_memory::<Self>(game, position, options, host).map(|()| true)
+    }
+
+    /// The part of the game that a position belongs to, as its sheet defines them. For reports only.
+    #[must_use]
+    fn phase(_game: &Self::Game, _state: &<Self::Game as Rules>::State) -> Phase {
+        Phase::Midgame
+    }
+
+    /// The position as if it had just come up: counters of ply limits that exact values ignore are 0.
+    #[must_use]
+    fn without_counters(state: &<Self::Game as Rules>::State) -> <Self::Game as Rules>::State {
+        *state
     }
 
     /// Files shipped with the game.
     #[must_use]
     fn files() -> GameFiles {
         GameFiles::default()
+    }
+}
+
+/// A part of a game.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Phase {
+    /// The beginning.
+    Opening,
+    /// The middle; all of a game whose phases are not defined.
+    Midgame,
+    /// The end.
+    Endgame,
+}
+
+impl FromStr for Phase {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|phase| phase.name() == name);
+        found.ok_or_else(|| format!("the phase is `{name}`, but must be opening, midgame or endgame"))
+    }
+}
+
+impl Phase {
+    /// All phases in order.
+    pub const ALL: [Self; 3] = [Self::Opening, Self::Midgame, Self::Endgame];
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::Midgame => "midgame",
+            Self::Endgame => "endgame",
+        }
+    }
+
+    /// The phase by the whole number of parts of a game that are still left: from three on the opening, two the midgame.
+    #[must_use]
+    pub fn by_parts_left(parts: usize) -> Self {
+        match parts {
+            0 | 1 => Self::Endgame,
+            2 => Self::Midgame,
+            _ => Self::Opening,
+        }
     }
 }
 
@@ -109,7 +168,7 @@ pub struct GameFiles {
 /// for its exact values.
 fn solve_in_memory<K: Playable + ?Sized>(
     game: &K::Game,
-    position: Option<&<K::Game as Game>::State>,
+    position: Option<&<K::Game as Rules>::State>,
     options: &SolveOptions<'_>,
     host: &dyn SolveHost,
 ) -> Result<(), SolveError> {

@@ -18,7 +18,7 @@ use crate::levels::Level;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::network_backend::AnyBackend;
 use crate::one_by_one::{OneByOne, PerSeat};
-use crate::playable::{Effort, GameFiles, Playable};
+use crate::playable::{Effort, GameFiles, Phase, Playable};
 use crate::random::Random;
 use crate::search_settings::{SearchKind, SearchSettings};
 use crate::solving::{SolveError, SolveHost, SolveOptions};
@@ -40,6 +40,12 @@ const LARGEST_TABLES: u32 = 256;
 pub trait PlayableGame: DynGame {
     /// [`Playable::files`].
     fn files(&self) -> GameFiles;
+
+    /// [`Playable::phase`].
+    fn phase(&self, state: &AnyState) -> Phase;
+
+    /// [`Playable::without_counters`].
+    fn without_counters(&self, state: &AnyState) -> AnyState;
 
     /// Names of the static evaluations, the default first.
     fn heuristics(&self) -> Vec<&'static str>;
@@ -92,6 +98,14 @@ pub trait PlayableGame: DynGame {
 impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     fn files(&self) -> GameFiles {
         K::files()
+    }
+
+    fn phase(&self, state: &AnyState) -> Phase {
+        K::phase(self.game(), state.of())
+    }
+
+    fn without_counters(&self, state: &AnyState) -> AnyState {
+        AnyState::new(K::without_counters(state.of()))
     }
 
     fn heuristics(&self) -> Vec<&'static str> {
@@ -300,6 +314,6 @@ impl AgentSpec {
 
 /// Entry of a game for a list of games that agents can play.
 #[must_use]
-pub fn row<K: Playable>() -> Row<dyn PlayableGame> {
-    Row::knowing::<K::Game, K>(|game| game)
+pub fn row<K: Playable<Game: Default>>() -> Row<dyn PlayableGame> {
+    Row::with_knowledge::<K::Game, K>(|game| game)
 }

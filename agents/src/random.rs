@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use turnstone_base::streams::Stream;
-use turnstone_env::{ActionList, AnyState, Game};
+use turnstone_env::{ActionList, AnyState, Rules};
 
 use crate::one_by_one::Chooser;
 use crate::request::{SearchInfo, SearchRequest};
@@ -19,7 +19,7 @@ impl<G> Random<G> {
     }
 }
 
-impl<G: Game> Chooser for Random<G> {
+impl<G: Rules> Chooser for Random<G> {
     fn choose(
         &mut self,
         state: &AnyState,

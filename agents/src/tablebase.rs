@@ -1,44 +1,37 @@
 //! Object-safe interface to the exact values of a game.
 
-use turnstone_env::{Action, AnyState, DynGame, Erased, Game, Side};
+use turnstone_env::{Action, AnyState, DynGame, Erased, Notation, Rules, Side};
 use turnstone_exact::{ExactValues, Unlimited};
 
 /// Object-safe interface to [`ExactValues`].
 pub trait DynExactValues: Send + Sync {
-    /// [`ExactValues::value`], of the position with its counters if the source heeds limits, else as if it had just come up.
+    /// [`ExactValues::value`].
     fn value(&self, state: &AnyState) -> Option<i8>;
 
-    /// [`ExactValues::best_actions`], as for [`DynExactValues::value`].
+    /// [`ExactValues::best_actions`].
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 
-    /// [`ExactValues::optimal_actions`], as for [`DynExactValues::value`].
+    /// [`ExactValues::optimal_actions`].
     fn optimal_actions(&self, state: &AnyState) -> Option<Vec<Action>>;
 }
 
 /// Exact values together with their game.
-pub(crate) struct Known<G: Game, T> {
+pub(crate) struct Known<G: Rules, T> {
     pub(crate) game: G,
     pub(crate) truth: T,
 }
 
-impl<G: Game> Known<G, Box<dyn ExactValues<G>>> {
-    /// The state that the source is asked for.
-    fn asked(&self, state: &AnyState) -> G::State {
-        if self.truth.heeds_limits() { *state.of() } else { self.game.without_counters(state.of()) }
-    }
-}
-
-impl<G: Game> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
+impl<G: Rules> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
     fn value(&self, state: &AnyState) -> Option<i8> {
-        self.truth.value(&self.game, &self.asked(state))
+        self.truth.value(&self.game, state.of())
     }
 
     fn best_actions(&self, state: &AnyState) -> Option<Vec<Action>> {
-        self.truth.best_actions(&self.game, &self.asked(state))
+        self.truth.best_actions(&self.game, state.of())
     }
 
     fn optimal_actions(&self, state: &AnyState) -> Option<Vec<Action>> {
-        self.truth.optimal_actions(&self.game, &self.asked(state))
+        self.truth.optimal_actions(&self.game, state.of())
     }
 }
 
@@ -93,7 +86,7 @@ impl Enumeration {
     ///
     /// # Errors
     /// The game has a ply limit that cannot be switched off.
-    pub(crate) fn of<G: Game>(game: &G, most: usize) -> Result<Option<Self>, turnstone_env::Error> {
+    pub(crate) fn of<G: Notation>(game: &G, most: usize) -> Result<Option<Self>, turnstone_env::Error> {
         let Some(truth) = Unlimited::of(game, most)? else { return Ok(None) };
         let (endless, solution) = (truth.game(), truth.solution());
         let erased = Erased::new(game.clone());

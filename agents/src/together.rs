@@ -1,6 +1,6 @@
 //! One search by several threads, each with a backend of its own.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_search::classic::Stop;
 use turnstone_search::{Backend, EvalBatch, Fault, Mcts, SearchStep, SharedWalker};
 
@@ -16,7 +16,7 @@ const ROOM: u32 = 1 << 16;
 ///
 /// # Errors
 /// An evaluation failed.
-pub(crate) fn run_together<G: Game>(
+pub(crate) fn run_together<G: Rules>(
     game: &G,
     search: &mut Mcts<G>,
     own: &mut AnyBackend<G>,
@@ -57,7 +57,7 @@ pub(crate) fn run_together<G: Game>(
 }
 
 /// Runs simulations on this thread until none is left or the search is ended.
-fn walk<G: Game>(
+fn walk<G: Rules>(
     game: &G,
     mut walker: SharedWalker<'_, G>,
     backend: &mut AnyBackend<G>,

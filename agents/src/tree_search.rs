@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, AnyState, Game, Side};
+use turnstone_env::{Action, ActionList, AnyState, Rules, Side};
 use turnstone_exact::ExactValues;
 use turnstone_search::classic::Limits;
 use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, Seats, draw_weighted};
@@ -57,7 +57,7 @@ pub(crate) enum Source {
 }
 
 /// The seats of a tree search.
-pub(crate) struct TreeSearch<G: Game> {
+pub(crate) struct TreeSearch<G: Rules> {
     game: G,
     plan: Plan,
     seats: Seats<G, Cached<G::State, AnyBackend<G>>>,
@@ -69,7 +69,7 @@ pub(crate) struct TreeSearch<G: Game> {
 }
 
 /// The game of a seat.
-struct GameInSeat<G: Game> {
+struct GameInSeat<G: Rules> {
     rng: Stream,
     /// Actions since the last search.
     played: Vec<Action>,
@@ -77,7 +77,7 @@ struct GameInSeat<G: Game> {
 }
 
 /// What a seat does.
-enum Turn<G: Game> {
+enum Turn<G: Rules> {
     Idle,
     /// It has searched its tree.
     Searched {
@@ -98,7 +98,7 @@ enum Turn<G: Game> {
     Searching(Rounds),
 }
 
-impl<G: Game> Turn<G> {
+impl<G: Rules> Turn<G> {
     fn is_thinking(&self) -> bool {
         matches!(self, Self::Searching(_) | Self::ByPriors(..) | Self::Covered(..))
     }
@@ -121,38 +121,27 @@ struct Rounds {
 }
 
 /// Exact values of positions, for the root and for the leaves.
-struct Tables<G: Game>(Arc<dyn ExactValues<G>>);
+struct Tables<G: Rules>(Arc<dyn ExactValues<G>>);
 
-impl<G: Game> Clone for Tables<G> {
+impl<G: Rules> Clone for Tables<G> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<G: Game> Tables<G> {
-    /// The state that the values are asked for.
-    fn state(&self, game: &G, state: &G::State) -> G::State {
-        if self.0.heeds_limits() { *state } else { game.without_counters(state) }
-    }
-
-    fn value(&self, game: &G, state: &G::State) -> Option<i8> {
-        self.0.value(game, &self.state(game, state))
-    }
-}
-
 /// A network that knows the exact values of some positions.
-struct WithTables<G: Game> {
+struct WithTables<G: Rules> {
     backend: AnyBackend<G>,
     tables: Tables<G>,
 }
 
-impl<G: Game> Backend<G> for WithTables<G> {
+impl<G: Rules> Backend<G> for WithTables<G> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         self.backend.evaluate(game, batch)
     }
 
     fn exact(&mut self, game: &G, state: &G::State) -> Option<i8> {
-        self.tables.value(game, state)
+        self.tables.0.value(game, state)
     }
 
     fn for_thread(&self, number: usize) -> Option<AnyBackend<G>> {
@@ -162,7 +151,7 @@ impl<G: Game> Backend<G> for WithTables<G> {
 
 const BUSY: &str = "the seat is thinking";
 
-impl<G: Game> TreeSearch<G> {
+impl<G: Rules> TreeSearch<G> {
     /// A search with a cache of `cached` evaluations; 0 keeps none.
     pub(crate) fn new(game: &G, backend: AnyBackend<G>, plan: Plan, cached: usize) -> Self {
         Self {
@@ -193,13 +182,13 @@ impl<G: Game> TreeSearch<G> {
     /// An optimal action by the exact values, where they cover the position and it is not lost.
     fn table_move(&mut self, seat: usize, state: &G::State) -> Option<Action> {
         let (game, tables) = (&self.game, self.tables.as_ref()?);
-        let value = tables.value(game, state)?;
+        let value = tables.0.value(game, state)?;
         if f32::from(value) == -game.mover(state).sign() {
             // The tree may contain proofs.
             self.seats.idle(game, seat).reset(game, *state);
             return None;
         }
-        let optimal = tables.0.optimal_actions(game, &tables.state(game, state)).filter(|all| !all.is_empty())?;
+        let optimal = tables.0.optimal_actions(game, state).filter(|all| !all.is_empty())?;
         Some(optimal[self.games[seat].rng.random_range(0..optimal.len())])
     }
 
@@ -342,7 +331,7 @@ impl<G: Game> TreeSearch<G> {
 
 impl Rounds {
     /// Simulations so far.
-    fn done<G: Game>(&self, search: &Mcts<G>) -> u64 {
+    fn done<G: Rules>(&self, search: &Mcts<G>) -> u64 {
         self.before + u64::from(search.simulations_done())
     }
 
@@ -366,7 +355,7 @@ impl Rounds {
     }
 
     /// Whether no further round is needed.
-    fn is_last<G: Game>(&self, search: &Mcts<G>, budget: Budget) -> bool {
+    fn is_last<G: Rules>(&self, search: &Mcts<G>, budget: Budget) -> bool {
         let done = self.before;
         let forced = self.limits.time.is_some() && search.actions().count() == 1;
         let deep = self.limits.depth.is_some_and(|depth| {
@@ -378,7 +367,7 @@ impl Rounds {
     }
 
     /// How the search goes on after a simulation.
-    fn pace<G: Game>(&mut self, search: &Mcts<G>) -> Pace {
+    fn pace<G: Rules>(&mut self, search: &Mcts<G>) -> Pace {
         // An answer needs the evaluation of the root.
         if !search.is_root_evaluated() {
             return Pace::Continue;
@@ -391,7 +380,7 @@ impl Rounds {
     }
 
     /// Reports where that is due.
-    fn report<G: Game>(&mut self, search: &Mcts<G>, seat: usize, on_info: &mut OnInfo<'_>) {
+    fn report<G: Rules>(&mut self, search: &Mcts<G>, seat: usize, on_info: &mut OnInfo<'_>) {
         if self.request.reports && search.is_root_evaluated() {
             let elapsed = self.elapsed();
             if elapsed >= self.next_report {
@@ -402,7 +391,7 @@ impl Rounds {
     }
 }
 
-impl<G: Game> Search for TreeSearch<G> {
+impl<G: Rules> Search for TreeSearch<G> {
     fn most_seats(&self) -> usize {
         match self.plan.budget {
             _ if !self.others.is_empty() => 1,
@@ -542,7 +531,7 @@ fn prediction<S>(batch: &EvalBatch<S>, row: usize) -> Prediction {
 }
 
 /// What a search whose root is evaluated has found after so many simulations.
-fn info<G: Game>(search: &Mcts<G>, nodes: u64) -> SearchInfo {
+fn info<G: Rules>(search: &Mcts<G>, nodes: u64) -> SearchInfo {
     let line = search.line(crate::analysis::best(search));
     let score = Some(Score::of_estimate(search.estimate(), search.mover()));
     SearchInfo { depth: line.len() as u32, nodes, score, line }

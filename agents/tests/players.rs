@@ -72,7 +72,7 @@ fn comments(game: &dyn PlayableGame, agent: &Agent) -> Vec<String> {
     let mut said = Vec::new();
     for _ in 0..6 {
         let action = search.choose(0, &state).expect("an action");
-        said.push(format!("{} {}", game.action_text(action), search.comment(0).unwrap_or_default()));
+        said.push(format!("{} {}", game.action_text(&state, action), search.comment(0).unwrap_or_default()));
         game.play(&mut state, action);
         search.played(0, action);
     }

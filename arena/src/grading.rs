@@ -19,7 +19,7 @@ use std::thread;
 
 use rand::RngExt;
 use turnstone_agents::search::classic::Stop;
-use turnstone_agents::{Agent, DynExactValues, PlayableGame, PlayerFault, Search, SearchRequest};
+use turnstone_agents::{Agent, DynExactValues, Phase, PlayableGame, PlayerFault, Search, SearchRequest};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
@@ -27,7 +27,7 @@ use crate::stopping::stopped_inside_moves;
 
 /// An agent's move in one position of a truth set.
 struct Answer {
-    phase: &'static str,
+    phase: Phase,
     /// Value of the position for the mover.
     value: i8,
     /// Value for the mover after the agent's move.
@@ -113,14 +113,14 @@ fn ask(
 
 /// Values of an action in a position of the set, and of the position.
 fn answer(
-    game: &dyn DynGame,
+    game: &dyn PlayableGame,
     position: &TruthPosition,
     state: &AnyState,
     chosen: Action,
     prediction: Option<[f32; 3]>,
 ) -> anyhow::Result<Answer> {
     let sign = game.mover(state).sign() as i8;
-    let chosen = game.action_text_in(state, chosen);
+    let chosen = game.action_text(state, chosen);
     let value = |text: &str| position.actions.iter().find(|(action, _)| action == text).map(|&(_, value)| value);
     let reached = value(&chosen).ok_or_else(|| {
         anyhow::anyhow!("position `{}`: the truth set has no value for the legal action {chosen}", position.text)
@@ -140,10 +140,10 @@ fn summarise(answers: &[Answer]) -> Grade {
         Share::of(chosen.map(|answer| answer.reached >= answer.value))
     };
     let mut phases = BTreeMap::new();
-    for phase in ["opening", "midgame", "endgame"] {
+    for phase in Phase::ALL {
         let grade = [share(&|a| a.phase == phase), share(&|a| a.phase == phase && a.critical)];
         if grade[0].positions > 0 {
-            phases.insert(phase.to_owned(), grade);
+            phases.insert(phase.name().to_owned(), grade);
         }
     }
     let predictions: Vec<([f32; 3], i8)> = answers.iter().filter_map(|a| Some((a.prediction?, a.value))).collect();
@@ -165,7 +165,7 @@ pub struct Sampling {
     /// Number of positions.
     pub count: usize,
     /// Restricts the positions to this phase of the game.
-    pub phase: Option<String>,
+    pub phase: Option<Phase>,
     /// Restricts the positions to critical ones, in which some move gives the value away.
     pub critical: bool,
     /// Seed of the games.
@@ -208,7 +208,7 @@ pub fn sample(
             starts => starts[rng.random_range(0..starts.len())].clone(),
         };
         let mut line = mixed_game(game, start, &mut *player, &mut rng)?;
-        line.retain(|state| sampling.phase.as_ref().is_none_or(|phase| game.phase(state) == phase));
+        line.retain(|state| sampling.phase.is_none_or(|phase| game.phase(state) == phase));
         let before = set.positions.len();
         for _ in 0..line.len().min(if sampling.critical { TRIES } else { MOST }) {
             let state = game.without_counters(&line[rng.random_range(0..line.len())]);
@@ -257,7 +257,7 @@ pub fn valued(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) 
         let mut after = state.clone();
         game.play(&mut after, action);
         let value = truth.value(&after)?;
-        Some((game.action_text_in(state, action), value))
+        Some((game.action_text(state, action), value))
     };
     let actions = legal.iter().map(value_after).collect::<Option<Vec<_>>>()?;
     Some(TruthPosition { text: game.position_text(state), value: truth.value(state)?, actions })

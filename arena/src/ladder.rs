@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn faults_of_a_ladder_are_named() {
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let sound = Ladder::shipped(&game).expect("sound").to_text(&game);
         assert_eq!(Ladder::parse(&sound, &game).expect("it comes back").to_text(&game), sound);
         let fault = |from: &str, to: &str| {
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn an_agent_is_rated_between_weaker_and_stronger_rungs() {
         let rung = |agent: &str, elo| Rung { agent: agent.parse().expect("valid"), elo, reach: 10.0 };
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let mut ladder = Ladder::shipped(&game).expect("sound");
         ladder.rungs = vec![rung("random", 0.0), rung("alphabeta:depth=1", 400.0)];
         let record = |results: [i8; 4]| {

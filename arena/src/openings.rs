@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn positions_are_distinct_and_small_games_run_out() {
         let found = drawn(
-            &Erased::knowing::<turnstone_games::Mancala>(Mancala::default()),
+            &Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default()),
             &OpeningSource::Random([2, 4]),
             None,
             300,
@@ -233,7 +233,7 @@ mod tests {
         .expect("many");
         let states: HashSet<_> = found.iter().map(|opening| opening.state.clone()).collect();
         assert_eq!((found.len(), states.len()), (300, 300));
-        let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
+        let game = Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default());
         let all = drawn(&game, &OpeningSource::Random([1, 1]), None, 50).expect("some");
         assert_eq!(all.len(), 4, "the legal first moves");
         // Moves there and back change the counter of plies but not the position.
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_filter_keeps_openings_within_its_bound() {
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let filter = OpeningFilter { reference: "alphabeta:depth=3".parse().expect("valid"), bound: 1 };
         let found = drawn(&game, &OpeningSource::Random([2, 6]), Some(&filter), 30).expect("some");
         let stop = Stop::default();
@@ -259,7 +259,7 @@ mod tests {
     fn books_name_the_line_at_fault() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("book.txt");
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let read = |text: &str| {
             std::fs::write(&path, text).expect("writable");
             drawn(&game, &OpeningSource::Book(path.clone()), None, 10)

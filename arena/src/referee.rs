@@ -186,8 +186,7 @@ impl Referee<'_> {
             if incident.is_some_and(|incident| self.penalty(incident.kind) != Some(Penalty::Random)) {
                 return Err(format!("it continues after the incident at ply {ply}"));
             }
-            let action =
-                self.game.parse_action_in(&state, text).map_err(|error| format!("move {}: {error}", ply + 1))?;
+            let action = self.game.parse_action(&state, text).map_err(|error| format!("move {}: {error}", ply + 1))?;
             self.game.try_play(&mut state, action).map_err(|error| format!("move {}: {error}", ply + 1))?;
         }
         match incidents.next() {

@@ -192,7 +192,7 @@ impl Played<'_> {
             ply: i + 1,
             player: self.game.mover(state).number(),
             opening,
-            played: self.game.action_text_in(state, action),
+            played: self.game.action_text(state, action),
             position: self.game.position_text(state),
             legal: self.game.legal_actions(state).len(),
             value: rounded(self.value(i)),

@@ -117,7 +117,7 @@ impl SavedGame {
         for (text, ply) in self.moves.iter().zip(1..) {
             let mut state = positions[ply - 1].clone();
             let played = game
-                .parse_action_in(&state, text)
+                .parse_action(&state, text)
                 .and_then(|action| game.try_play(&mut state, action).map(|()| action))
                 .with_context(|| format!("move {ply}"))?;
             actions.push(played);

@@ -13,8 +13,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::{Game, try_play, without_limits};
+use crate::notation::{Notation, clicks, try_play};
 use crate::playout::choose;
+use crate::rules::without_limits;
 use crate::side::Side;
 use crate::spec::Spec;
 
@@ -30,14 +31,14 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
 /// positions both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without
 /// a change; directions that lead from point to point; kinds of actions that are complete; symmetries that form
-/// permutations, keep the board's lines and commute with play; a final outcome that is zero-sum; [`Game::PLY_LIMITS`] that
+/// permutations, keep the board's lines and commute with play; a final outcome that is zero-sum; [`Spec::ply_limits`] that
 /// are parameters, can be set to 0, and then truncate no game; points that lie apart in the drawing and have names of their
 /// own, and clicks that tell the legal actions apart; a picture that is not turned for the second player, and clicks, marks
-/// and texts that are not; a [`Game::spec`] that is fast.
+/// and texts that are not; a [`Rules::spec`] that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
-pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
+pub fn check<G: Notation>(game: &G, games: usize, seed: u64) {
     speed::check(game); // first, as all that follows is slow with a slow one
     let mut suite = Suite::new(game);
     suite.check_spec();
@@ -45,20 +46,18 @@ pub fn check<G: Game>(game: &G, games: usize, seed: u64) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number));
         suite.play_game(&mut rng);
     }
-    // Games made at run time, which have no name here, cannot say which parameters are limits.
-    if !G::NAME.is_empty() {
-        check_ply_limits(game, games, seed);
-    }
+    check_ply_limits(game, games, seed);
     picture::check(game, games, seed);
     points::check(game, games, seed);
 }
 
-fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
-    for limit in G::PLY_LIMITS {
-        assert!(G::PARAMS.contains(limit), "the ply limit `{limit}` is no parameter");
+fn check_ply_limits<G: Notation>(game: &G, games: usize, seed: u64) {
+    let (limits, params) = (game.spec().ply_limits, game.params());
+    for limit in &limits {
+        assert!(params.iter().any(|(key, _)| key == *limit), "the ply limit `{limit}` is no parameter");
     }
     let unlimited = without_limits(game).unwrap_or_else(|error| panic!("a ply limit may be 0: {error}"));
-    for (key, value) in unlimited.params().iter().filter(|(key, _)| G::PLY_LIMITS.contains(key)) {
+    for (key, value) in unlimited.params().iter().filter(|(key, _)| limits.contains(key)) {
         assert_eq!(value, "0", "the ply limit `{key}` is switched off");
     }
     let mut legal = ActionList::new();
@@ -68,7 +67,7 @@ fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
         for _ in 0..MAX_PLIES_WITHOUT_LIMITS {
             if let Some(outcome) = unlimited.outcome(&state) {
                 let text = unlimited.position_text(&state);
-                assert!(!outcome.truncated, "a ply limit that PLY_LIMITS does not name ended a game at `{text}`");
+                assert!(!outcome.truncated, "a ply limit that ply_limits does not name ended a game at `{text}`");
                 break;
             }
             unlimited.legal(&state, &mut legal);
@@ -77,7 +76,7 @@ fn check_ply_limits<G: Game>(game: &G, games: usize, seed: u64) {
     }
 }
 
-struct Suite<'a, G: Game> {
+struct Suite<'a, G: Notation> {
     game: &'a G,
     spec: Spec,
     legal: ActionList,
@@ -85,15 +84,13 @@ struct Suite<'a, G: Game> {
     seen: HashMap<Vec<u32>, Vec<usize>>,
 }
 
-impl<'a, G: Game> Suite<'a, G> {
+impl<'a, G: Notation> Suite<'a, G> {
     fn new(game: &'a G) -> Self {
         Self { game, spec: game.spec(), legal: ActionList::new(), seen: HashMap::new() }
     }
 
     fn check_spec(&self) {
         let spec = &self.spec;
-        let own = (spec.name, spec.version) == (G::NAME, G::VERSION);
-        assert!(own || G::NAME.is_empty(), "Spec has the NAME and VERSION of the game");
         assert_eq!(spec.cells.len(), spec.points, "every point needs a cell");
         let area = spec.lattice[0] * spec.lattice[1];
         assert!(spec.cells.iter().all(|&cell| usize::from(cell) < area), "cells must lie on the lattice");
@@ -118,14 +115,8 @@ impl<'a, G: Game> Suite<'a, G> {
         }
         let in_blocks: usize = spec.blocks.iter().map(|(_, length)| length).sum();
         assert_eq!(in_blocks, spec.actions, "every action belongs to a block");
-        for action in (0..spec.actions as u16).map(Action) {
-            let text = self.game.action_text(action);
-            let parsed = self.game.parse_action(&text);
-            assert_eq!(parsed.as_ref().map(|&a| self.game.action_text(a)), Ok(text.clone()), "action text `{text}`");
-            assert_eq!(parsed, Ok(action), "action text `{text}` names another action");
-        }
         let params = self.game.params();
-        let again = self.game.remade(&params).expect("a game accepts its own parameters");
+        let again = self.game.with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
     }
 
@@ -161,7 +152,7 @@ impl<'a, G: Game> Suite<'a, G> {
     }
 
     fn check_board_points(&self) {
-        let points = self.game.board_points();
+        let points = self.game.board(&self.game.start(), None).points();
         assert!(points.is_empty() || points.len() == self.spec.points, "all points or none have places in the drawing");
         for (i, a) in points.iter().enumerate() {
             for b in &points[..i] {
@@ -219,7 +210,6 @@ impl<'a, G: Game> Suite<'a, G> {
     fn check_state(&mut self, state: &G::State, rng: &mut Xoshiro256PlusPlus) {
         let text = self.game.position_text(state);
         assert_eq!(self.game.parse_position(&text).as_ref(), Ok(state), "position text `{text}`");
-        assert!(!self.game.draw(state).is_empty(), "the board of `{text}` is drawn");
         self.game.legal(state, &mut self.legal);
         assert!(self.legal.windows(2).all(|w| w[0] < w[1]), "legal actions increase at `{text}`");
         assert!(self.legal.iter().all(|a| a.index() < self.spec.actions), "legal actions are bounded at `{text}`");
@@ -236,7 +226,7 @@ impl<'a, G: Game> Suite<'a, G> {
         if let Some(outcome) = outcome {
             assert_eq!(outcome.value_for(Side::First), -outcome.value_for(Side::Second), "zero-sum at `{text}`");
             assert!(!(outcome.truncated && outcome.winner.is_some()), "a limit ends a game as a draw, at `{text}`");
-            assert!(G::DRAWS || outcome.winner.is_some(), "a game without draws has a winner, at `{text}`");
+            assert!(self.spec.draws || outcome.winner.is_some(), "a game without draws has a winner, at `{text}`");
         }
         self.check_action_texts(state, &text);
         self.check_features(state, &text);
@@ -250,9 +240,9 @@ impl<'a, G: Game> Suite<'a, G> {
     }
 
     fn check_action_texts(&self, state: &G::State, text: &str) {
-        let texts: Vec<String> = self.legal.iter().map(|&action| self.game.action_text_in(state, action)).collect();
+        let texts: Vec<String> = self.legal.iter().map(|&action| self.game.action_text(state, action)).collect();
         for (&action, action_text) in self.legal.iter().zip(&texts) {
-            let parsed = self.game.parse_action_in(state, action_text);
+            let parsed = self.game.parse_action(state, action_text);
             assert_eq!(parsed, Ok(action), "action text `{action_text}` names another action at `{text}`");
         }
     }
@@ -276,15 +266,17 @@ impl<'a, G: Game> Suite<'a, G> {
     /// Clicks are points of the board. No legal action's clicks begin with those of another, so that an action can be
     /// played as soon as its last point is clicked.
     fn check_clicks(&self, state: &G::State, text: &str) {
-        assert_eq!(self.game.point_contents(state).len(), self.spec.points, "contents for every point at `{text}`");
+        let board = self.game.board(state, None);
+        assert!(!board.text().is_empty(), "the board of `{text}` is drawn");
+        assert_eq!(board.contents.len(), self.spec.points, "contents for every point at `{text}`");
         let points = |clicks: &[usize]| clicks.iter().all(|&point| point < self.spec.points);
-        let mut clicks: Vec<Vec<usize>> = self.legal.iter().map(|&action| self.game.clicks(state, action)).collect();
-        clicks.retain(|clicks| !clicks.is_empty());
-        assert!(clicks.iter().all(|clicks| points(clicks)), "clicks are points at `{text}`");
-        clicks.sort();
-        assert!(clicks.windows(2).all(|pair| !pair[1].starts_with(&pair[0])), "clicks are unambiguous at `{text}`");
-        let lines = self.game.formed_lines(state);
-        assert!(lines.iter().all(|line| points(line)), "formed lines consist of points at `{text}`");
+        let mut clicked: Vec<Vec<usize>> = self.legal.iter().map(|&action| clicks(self.game, state, action)).collect();
+        clicked.retain(|clicks| !clicks.is_empty());
+        assert!(clicked.iter().all(|clicks| points(clicks)), "clicks are points at `{text}`");
+        clicked.sort();
+        assert!(clicked.windows(2).all(|pair| !pair[1].starts_with(&pair[0])), "clicks are unambiguous at `{text}`");
+        let lines = board.formed.iter().chain(&board.banned);
+        assert!(lines.into_iter().all(|line| points(line)), "lines consist of points at `{text}`");
     }
 
     fn check_symmetry(&self, state: &G::State, action: Action, rng: &mut Xoshiro256PlusPlus) {

@@ -1,6 +1,6 @@
 //! Games behind one object-safe trait, for code that is compiled once and not once per game.
 //!
-//! Search, self-play and solvers are generic over [`Game`]. Everything around them (arena, protocols, commands, reports)
+//! Search, self-play and solvers are generic over [`Rules`](crate::Rules). Everything around them (arena, protocols, commands, reports)
 //! talks to a [`DynGame`], whose positions are [`AnyState`]s. [`Erased`] turns the one into the other.
 
 use std::any::Any;
@@ -11,18 +11,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
+use crate::board::Board;
 use crate::error::Error;
-use crate::game::Game;
 use crate::lanes::{AutoReset, GameLanes, Lanes};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::params::Params;
 use crate::perft::perft;
 use crate::playout::playout;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::BoardPoint;
 
-/// A [`Game`] of any type. Its methods are those of [`Game`], with [`AnyState`] for the state.
+/// A game of any type. Its methods are those of [`Rules`](crate::Rules) and [`Notation`], with [`AnyState`] for the state.
 ///
 /// # Panics
 /// Every method that takes a state panics if the state belongs to another game.
@@ -42,9 +42,6 @@ pub trait DynGame: Debug + Send + Sync {
 
     /// All parameters with their default values.
     fn default_params(&self) -> Params;
-
-    /// Names of the parameters that limit the plies of a game, [`Game::PLY_LIMITS`].
-    fn ply_limits(&self) -> &'static [&'static str];
 
     /// Names and shapes of planes, number of actions, symmetries.
     fn spec(&self) -> &Spec;
@@ -70,29 +67,14 @@ pub trait DynGame: Debug + Send + Sync {
     /// Writes the feature vector, `[features]` long, as seen by the mover.
     fn observe(&self, state: &AnyState, features: &mut [f32]);
 
-    /// `opening`, `midgame` or `endgame`.
-    fn phase(&self, state: &AnyState) -> &'static str;
-
-    /// The position with the counters of its ply limits at 0.
-    fn without_counters(&self, state: &AnyState) -> AnyState;
-
-    /// The action's text where there is no position; see [`DynGame::action_text_in`].
-    fn action_text(&self, action: Action) -> String;
-
     /// The action's text in a position.
-    fn action_text_in(&self, state: &AnyState, action: Action) -> String;
+    fn action_text(&self, state: &AnyState, action: Action) -> String;
 
     /// The action that a text names in a position; that it is legal is not checked.
     ///
     /// # Errors
     /// The text names no action of this game.
-    fn parse_action_in(&self, state: &AnyState, text: &str) -> Result<Action, Error>;
-
-    /// The action that a text names; that it is legal is not checked.
-    ///
-    /// # Errors
-    /// The text names no action of this game.
-    fn parse_action(&self, text: &str) -> Result<Action, Error>;
+    fn parse_action(&self, state: &AnyState, text: &str) -> Result<Action, Error>;
 
     /// The state's text.
     fn position_text(&self, state: &AnyState) -> String;
@@ -103,33 +85,16 @@ pub trait DynGame: Debug + Send + Sync {
     /// The text is malformed or describes an impossible position.
     fn parse_position(&self, text: &str) -> Result<AnyState, Error>;
 
-    /// The board drawn as text.
-    fn draw(&self, state: &AnyState) -> String;
-
-    /// What belongs to each player in the text drawings; see [`Game::belongings`].
-    fn belongings(&self) -> [String; 2];
-
-    /// The board drawn as an SVG document, with the cells that `last` concerned marked.
-    fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String;
-
-    /// Where [`DynGame::draw_svg`] draws the points of the board; empty where it shows none. See
-    /// [`Game::board_points`].
-    fn board_points(&self) -> Vec<BoardPoint>;
-
-    /// The players' names, that of the first side first.
-    fn side_names(&self) -> [&'static str; 2];
-
-    /// The side whose stones are dark in the drawing.
-    fn dark_side(&self) -> Side;
-
-    /// What is on each point in a few words.
-    fn point_contents(&self, state: &AnyState) -> Vec<String>;
+    /// What is to be seen of a position. `last` is the position before it and the action that was played there.
+    fn board(&self, state: &AnyState, last: Option<(&AnyState, Action)>) -> Board;
 
     /// The points to click, in order, to play a legal action; empty if it is not played on the board.
     fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize>;
 
-    /// Lines of pieces to emphasise on the board.
-    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>>;
+    /// The board drawn as an SVG document, with the position as its title.
+    fn draw_svg(&self, state: &AnyState, last: Option<(&AnyState, Action)>) -> String {
+        self.board(state, last).svg(&format!("{}: {}", self.name(), self.position_text(state)))
+    }
 
     /// Number of sequences of exactly `depth` plies from `state`.
     fn perft(&self, state: &AnyState, depth: u32) -> u64;
@@ -166,7 +131,7 @@ pub trait DynGame: Debug + Send + Sync {
 
     /// The texts of the legal actions.
     fn legal_texts(&self, state: &AnyState) -> Vec<String> {
-        self.legal_actions(state).iter().map(|&action| self.action_text_in(state, action)).collect()
+        self.legal_actions(state).iter().map(|&action| self.action_text(state, action)).collect()
     }
 
     /// The texts of legal actions that are played one after another from a position.
@@ -174,12 +139,23 @@ pub trait DynGame: Debug + Send + Sync {
         let mut state = state.clone();
         let mut texts = Vec::with_capacity(line.len());
         for (at, &action) in line.iter().enumerate() {
-            texts.push(self.action_text_in(&state, action));
+            texts.push(self.action_text(&state, action));
             if at + 1 < line.len() {
                 self.play(&mut state, action);
             }
         }
         texts
+    }
+
+    /// A side with its letter in text drawings and its name, as in `player 1 (X, dark)`.
+    fn side_label(&self, side: Side) -> String {
+        let (name, number) = (self.spec().sides[side.index()], side.to_string());
+        let letter = self.board(&self.start(), None).letter(side).map(String::from);
+        let others = letter.as_deref().into_iter().chain(Some(name).filter(|name| !name.starts_with(&number)));
+        match others.collect::<Vec<_>>()[..] {
+            [] => name.to_owned(),
+            ref others => format!("{number} ({})", others.join(", ")),
+        }
     }
 
     /// The legal actions in increasing order.
@@ -192,40 +168,27 @@ pub trait DynGame: Debug + Send + Sync {
 
 /// A game of a known type as a [`DynGame`]. `K` is a type for what other crates know about the game; they implement their
 /// own traits for `Erased<G, K>`.
-pub struct Erased<G: Game, K = ()> {
+pub struct Erased<G: Notation, K = ()> {
     game: G,
     spec: Spec,
     knowledge: PhantomData<fn() -> K>,
 }
 
-impl<G: Game> Erased<G> {
+impl<G: Notation> Erased<G> {
     /// Wraps a game.
     #[must_use]
     pub fn new(game: G) -> Self {
-        Self::knowing(game)
+        Self::with_knowledge(game)
     }
+}
 
-    /// Wraps a game together with what is known about it: `Erased::knowing::<K>(game)`.
+impl<G: Notation, K> Erased<G, K> {
+    /// Wraps a game together with what is known about it: `Erased::<_, K>::with_knowledge(game)`.
     #[must_use]
-    pub fn knowing<K>(game: G) -> Erased<G, K> {
-        let spec = game.spec();
-        Erased { game, spec, knowledge: PhantomData }
+    pub fn with_knowledge(game: G) -> Self {
+        Self { spec: game.spec(), game, knowledge: PhantomData }
     }
-}
 
-impl<G: Game, K> Clone for Erased<G, K> {
-    fn clone(&self) -> Self {
-        Self { game: self.game.clone(), spec: self.spec.clone(), knowledge: PhantomData }
-    }
-}
-
-impl<G: Game, K> Debug for Erased<G, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Erased").field("game", &self.game).field("spec", &self.spec).finish()
-    }
-}
-
-impl<G: Game, K> Erased<G, K> {
     /// The game itself.
     #[must_use]
     pub fn game(&self) -> &G {
@@ -233,17 +196,25 @@ impl<G: Game, K> Erased<G, K> {
     }
 }
 
-impl<G: Game, K: 'static> DynGame for Erased<G, K> {
+impl<G: Notation, K> Clone for Erased<G, K> {
+    fn clone(&self) -> Self {
+        Self { game: self.game.clone(), spec: self.spec.clone(), knowledge: PhantomData }
+    }
+}
+
+impl<G: Notation, K> Debug for Erased<G, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Erased").field("game", &self.game).field("spec", &self.spec).finish()
+    }
+}
+
+impl<G: Notation, K: 'static> DynGame for Erased<G, K> {
     fn params(&self) -> Params {
         self.game.params()
     }
 
     fn default_params(&self) -> Params {
-        self.game.remade(&Params::new()).expect("the defaults are valid").params()
-    }
-
-    fn ply_limits(&self) -> &'static [&'static str] {
-        G::PLY_LIMITS
+        self.game.with_params(&Params::new()).expect("the defaults are valid").params()
     }
 
     fn spec(&self) -> &Spec {
@@ -278,28 +249,12 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
         self.game.observe(state.of(), features);
     }
 
-    fn phase(&self, state: &AnyState) -> &'static str {
-        self.game.phase(state.of())
+    fn action_text(&self, state: &AnyState, action: Action) -> String {
+        self.game.action_text(state.of(), action)
     }
 
-    fn without_counters(&self, state: &AnyState) -> AnyState {
-        AnyState::new(self.game.without_counters(state.of()))
-    }
-
-    fn action_text(&self, action: Action) -> String {
-        self.game.action_text(action)
-    }
-
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
-        self.game.parse_action(text)
-    }
-
-    fn action_text_in(&self, state: &AnyState, action: Action) -> String {
-        self.game.action_text_in(state.of(), action)
-    }
-
-    fn parse_action_in(&self, state: &AnyState, text: &str) -> Result<Action, Error> {
-        self.game.parse_action_in(state.of(), text)
+    fn parse_action(&self, state: &AnyState, text: &str) -> Result<Action, Error> {
+        self.game.parse_action(state.of(), text)
     }
 
     fn position_text(&self, state: &AnyState) -> String {
@@ -310,40 +265,12 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
         self.game.parse_position(text).map(AnyState::new)
     }
 
-    fn draw(&self, state: &AnyState) -> String {
-        self.game.draw(state.of())
-    }
-
-    fn belongings(&self) -> [String; 2] {
-        self.game.belongings()
-    }
-
-    fn draw_svg(&self, state: &AnyState, last: Option<Action>) -> String {
-        self.game.draw_svg(state.of(), last)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        self.game.board_points()
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        self.game.side_names()
-    }
-
-    fn dark_side(&self) -> Side {
-        self.game.dark_side()
-    }
-
-    fn point_contents(&self, state: &AnyState) -> Vec<String> {
-        self.game.point_contents(state.of())
+    fn board(&self, state: &AnyState, last: Option<(&AnyState, Action)>) -> Board {
+        self.game.board(state.of(), last.map(|(before, action)| (before.of(), action)))
     }
 
     fn clicks(&self, state: &AnyState, action: Action) -> Vec<usize> {
-        self.game.clicks(state.of(), action)
-    }
-
-    fn formed_lines(&self, state: &AnyState) -> Vec<Vec<usize>> {
-        self.game.formed_lines(state.of())
+        crate::notation::clicks(&self.game, state.of(), action)
     }
 
     fn perft(&self, state: &AnyState, depth: u32) -> u64 {
@@ -367,10 +294,10 @@ impl<G: Game, K: 'static> DynGame for Erased<G, K> {
     }
 
     fn try_play(&self, state: &mut AnyState, action: Action) -> Result<(), Error> {
-        crate::game::try_play(&self.game, state.of_mut(), action)
+        crate::notation::try_play(&self.game, state.of_mut(), action)
     }
 
     fn play_text(&self, state: &mut AnyState, moves: &str) -> Result<Vec<Action>, Error> {
-        crate::game::play_text(&self.game, state.of_mut(), moves)
+        crate::notation::play_text(&self.game, state.of_mut(), moves)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::dynamic::{DynGame, Erased};
 use crate::error::{Error, nearest};
-use crate::game::Game;
+use crate::notation::Notation;
 use crate::params::Params;
 
 /// A list of games by name, `T` being what a game is looked at as: [`dyn DynGame`](DynGame), or a trait of another crate
@@ -31,8 +31,10 @@ impl<T: ?Sized + 'static> Row<T> {
 
     /// The row of a game, with `K` for what is known about it. `as_any` turns it into a `T`: `|game| game`.
     #[must_use]
-    pub fn knowing<G: Game, K: 'static>(as_any: fn(Arc<Erased<G, K>>) -> Arc<T>) -> Self {
-        Self::new(G::NAME, move |params| Ok(as_any(Arc::new(Erased::<G>::knowing(G::with_params(params)?)))))
+    pub fn with_knowledge<G: Notation + Default, K: 'static>(as_any: fn(Arc<Erased<G, K>>) -> Arc<T>) -> Self {
+        let make =
+            move |params: &Params| Ok(as_any(Arc::new(Erased::with_knowledge(G::default().with_params(params)?))));
+        Self::new(G::default().spec().name, make)
     }
 }
 
@@ -100,7 +102,7 @@ impl<T: ?Sized> Games<T> {
 impl Row<dyn DynGame> {
     /// The row of a game.
     #[must_use]
-    pub fn of<G: Game>() -> Self {
-        Self::knowing::<G, ()>(|game| game)
+    pub fn of<G: Notation + Default>() -> Self {
+        Self::with_knowledge::<G, ()>(|game| game)
     }
 }

@@ -13,9 +13,6 @@ macro_rules! games {
     ($($module:ident::$game:ident;)+) => {
         $(pub use $module::$game;)+
 
-        /// The names of the built-in games.
-        pub const NAMES: &[&str] = &[$(<$game as crate::game::Game>::NAME),+];
-
         /// Runs an expression once per built-in game, with its type in place of a name: `for_each_game!(G => ...)`.
         /// Everything that needs all built-in games at compile time goes through here.
         #[macro_export]
@@ -36,6 +33,12 @@ games! {
     morris::Morris;
     konane::Konane;
     morabaraba::Morabaraba;
+}
+
+/// The names of the built-in games.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    built_in().names().collect()
 }
 
 /// The list of the built-in games.

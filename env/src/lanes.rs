@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::error::Error;
-use crate::game::{Game, try_play};
+use crate::notation::{Notation, try_play};
 use crate::outcome::Outcome;
 use crate::spec::Spec;
 
@@ -63,7 +63,7 @@ pub trait Lanes: Debug + Send {
 
 /// Games of a known type, side by side.
 #[derive(Clone, Debug)]
-pub(crate) struct GameLanes<G: Game> {
+pub(crate) struct GameLanes<G: Notation> {
     kind: Kind<G>,
     /// Number of envs of each part but the last, which may have fewer.
     share: usize,
@@ -71,7 +71,7 @@ pub(crate) struct GameLanes<G: Game> {
     parts: Vec<Part<G>>,
 }
 
-impl<G: Game> GameLanes<G> {
+impl<G: Notation> GameLanes<G> {
     /// Creates `envs` games at their start, stepped by up to `threads` threads.
     ///
     /// # Panics
@@ -115,7 +115,7 @@ impl<G: Game> GameLanes<G> {
     }
 }
 
-impl<G: Game> Lanes for GameLanes<G> {
+impl<G: Notation> Lanes for GameLanes<G> {
     fn spec(&self) -> &Spec {
         &self.kind.spec
     }

@@ -1,12 +1,12 @@
 //! Rules, text, observations and a gym-style interface for traditional two-player board games.
 //!
-//! A [`Game`] holds the parameters, its [`Game::State`] a position. Everything a learner needs of a game's shape stands
+//! A value of [`Rules`] holds the parameters, its [`Rules::State`] a position; [`Notation`] writes, reads and draws them. Everything a learner needs of a game's shape stands
 //! in its [`Spec`]; [`Env`] is the checked, gym-style interface and [`VecEnv`] the same for many games at once;
 //! [`DynGame`] is a game of any type, [`Games`] a list of games by name, and [`make`] and [`make_vec`] turn a name
-//! into an environment. Boards are drawn as text and as [`svg`].
+//! into an environment. A [`board`] is drawn as text and as [`svg`].
 //!
 //! ```
-//! use turnstone_env::{Game, games::Mancala, play_text};
+//! use turnstone_env::{Notation, Rules, games::Mancala, play_text};
 //!
 //! let game = Mancala::default();
 //! let mut state = game.start();
@@ -26,10 +26,11 @@ mod symmetry;
 mod outcome;
 pub mod svg;
 mod spec;
-mod game;
+mod rules;
+pub mod board;
+mod notation;
 pub mod lines;
 mod mill_board;
-mod mill_drawing;
 mod mill_material;
 mod playout;
 pub mod perft;
@@ -48,14 +49,15 @@ pub use action::{Action, ActionList};
 pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
-pub use game::{Game, play_text, try_play, without_limits};
 pub use game_list::{Games, Row};
 pub use gym::{Env, TimeStep, VecEnv, VecStep};
 pub use lanes::{AutoReset, Lanes, VecBuffers};
 pub use make::{make, make_vec};
+pub use notation::{Notation, board_of_planes, clicks, play_text, try_play};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};
 pub use playout::playout;
+pub use rules::{Rules, without_limits};
 pub use side::Side;
 pub use spec::Spec;
 pub use symmetry::{Symmetry, automorphisms};

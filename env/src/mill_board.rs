@@ -5,9 +5,10 @@
 //! points, for pieces that hop or fly reach anywhere); REMOVE `P * P + p`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::action::{Action, ActionList};
+use crate::board::{Board, Graph, Shape};
 use crate::error::Error;
 use crate::lines::direction;
 use crate::side::Side;
@@ -30,8 +31,8 @@ pub(crate) struct MillBoard<const POINTS: usize, const MILLS: usize> {
     pub(crate) others: [[u32; 3]; POINTS],
     /// Neighbours of all points in a set, by the set's bytes.
     near_bytes: [[u32; 256]; 3],
-    /// Where drawings write the names, once there has been a drawing.
-    pub(crate) labels: OnceLock<Vec<[f32; 2]>>,
+    /// The board of the drawings, once there has been one.
+    graph: OnceLock<Arc<Graph>>,
 }
 
 /// An action taken apart; points are numbers.
@@ -66,7 +67,7 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
             near_points: [[0; 4]; POINTS],
             others: [[NO_MILL; 3]; POINTS],
             near_bytes: [[0; 256]; 3],
-            labels: OnceLock::new(),
+            graph: OnceLock::new(),
         };
         let mut count = [0; POINTS];
         let mut i = 0;
@@ -115,8 +116,22 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
         self.near[b as usize] |= 1 << a;
     }
 
+    /// The board with these pieces, drawn as this text, in which every point has its name.
+    pub(crate) fn board(&self, drawing: &str, pieces: [u32; 2]) -> Board {
+        let graph = self.graph.get_or_init(|| {
+            let near = |p: u8| points(self.near[usize::from(p)]).filter(move |&q| p < q);
+            let edges = (0..POINTS as u8).flat_map(|p| near(p).map(move |q| vec![p.into(), q.into()]));
+            Graph::new(drawing, self.names.map(str::to_owned).into(), None, edges.collect(), Vec::new()).into()
+        });
+        Board {
+            contents: (0..POINTS as u8).map(|point| owner(pieces, point).into()).collect(),
+            formed: self.closed_mills(pieces),
+            ..Board::new(Shape::Graph(Arc::clone(graph)), POINTS)
+        }
+    }
+
     /// The closed mills of both sides.
-    pub(crate) fn closed_mills(&self, pieces: [u32; 2]) -> Vec<Vec<usize>> {
+    fn closed_mills(&self, pieces: [u32; 2]) -> Vec<Vec<usize>> {
         let closed = |mill: &&u32| pieces.iter().any(|set| set & **mill == **mill);
         self.mills.iter().filter(closed).map(|&mill| points(mill).map(usize::from).collect()).collect()
     }

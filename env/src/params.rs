@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, nearest};
+use crate::rules::Rules;
 
 /// Parameters of a game by name, values as text. Keys that are absent take the game's default.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -55,11 +56,13 @@ pub struct ParamReader<'a> {
 }
 
 impl<'a> ParamReader<'a> {
-    /// A reader of the parameters of `game`, whose names are in `known`.
+    /// A reader of parameters for `game`, whose own ones ([`Rules::params`]) are all that there are.
     ///
     /// # Errors
     /// A parameter that is not known; the nearest that is known is named.
-    pub fn new(game: &'static str, params: &'a Params, known: &[&str]) -> Result<Self, Error> {
+    pub fn new(game: &impl Rules, params: &'a Params) -> Result<Self, Error> {
+        let (own, game) = (game.params(), game.spec().name);
+        let known: Vec<&str> = own.iter().map(|(key, _)| key).collect();
         for (key, _) in params.iter() {
             if !known.contains(&key) {
                 let nearest = nearest(key, known.iter().copied());
@@ -112,12 +115,13 @@ impl<'a> ParamReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toy::Toy;
 
     #[test]
     fn numbers_are_read_within_their_range() {
         let read = |value: &str| {
             let params = Params::new().with("komi", value);
-            let number = ParamReader::new("go", &params, &["komi"]).unwrap().number("komi", 6.5, -50.0..=50.0);
+            let number = ParamReader { game: "go", params: &params }.number("komi", 6.5, -50.0..=50.0);
             number.map_err(|fault| fault.to_string())
         };
         assert_eq!((read("24.5"), read("-7")), (Ok(24.5), Ok(-7.0)));
@@ -125,6 +129,6 @@ mod tests {
             assert!(read(value).unwrap_err().contains("must be a number from -50 to 50"), "{value}");
         }
         let absent = Params::new();
-        assert_eq!(ParamReader::new("go", &absent, &["komi"]).unwrap().number("komi", 6.5, 0.0..=9.0).unwrap(), 6.5);
+        assert_eq!(ParamReader::new(&Toy::default(), &absent).unwrap().number("komi", 6.5, 0.0..=9.0).unwrap(), 6.5);
     }
 }

@@ -3,8 +3,8 @@
 use rand::Rng;
 
 use crate::action::{Action, ActionList};
-use crate::game::Game;
 use crate::outcome::Outcome;
+use crate::rules::Rules;
 
 /// Plays uniformly random legal actions until the game is over, and returns its outcome and the number of plies played.
 /// The outcome and the legal actions are computed for every ply; `legal` is the buffer of the latter.
@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 /// ```
 /// use rand::SeedableRng;
 /// use rand_xoshiro::Xoshiro256PlusPlus;
-/// use turnstone_env::{ActionList, Game, games::Konane, playout};
+/// use turnstone_env::{ActionList, Rules, games::Konane, playout};
 ///
 /// let game = Konane::default();
 /// let mut state = game.start();
@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 /// let (outcome, plies) = playout(&game, &mut state, &mut ActionList::new(), &mut rng);
 /// assert!(outcome.winner.is_some() && plies > 2);
 /// ```
-pub fn playout<G: Game>(game: &G, state: &mut G::State, legal: &mut ActionList, rng: &mut impl Rng) -> (Outcome, u64) {
+pub fn playout<G: Rules>(game: &G, state: &mut G::State, legal: &mut ActionList, rng: &mut impl Rng) -> (Outcome, u64) {
     let mut plies = 0;
     loop {
         if let Some(outcome) = game.outcome(state) {

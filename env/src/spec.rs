@@ -11,9 +11,9 @@ use crate::symmetry::Symmetry;
 /// `[planes, height, width]`, where a scalar fills a plane of its own.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spec {
-    /// The game's name, [`Game::NAME`](crate::Game::NAME).
+    /// The game's name, by which commands, configs and checkpoints call it.
     pub name: &'static str,
-    /// The game's version, [`Game::VERSION`](crate::Game::VERSION).
+    /// Raised when rules, action indices or planes change meaning; old replays and checkpoints are refused by it.
     pub version: u32,
     /// Number of points (cells, pits) of the board.
     pub points: usize,
@@ -50,6 +50,16 @@ pub struct Spec {
     /// the mover's side. `None` where an action means the same for both players (placing a stone on a point), or
     /// where actions are numbered as the mover sees the board. Its own inverse.
     pub second_player_map: Option<Vec<u16>>,
+    /// The planes of points that have a 1 where the mover's pieces are, and where the opponent's are; `None` where no two
+    /// planes say that. The default drawing shows these pieces.
+    pub piece_planes: Option<[usize; 2]>,
+    /// The players' names, that of the first side first.
+    pub sides: [&'static str; 2],
+    /// Those of [`Rules::params`](crate::Rules::params) that end a game after a number of plies; 0 switches each of them off.
+    /// Exact values are those of the game without such limits ([`without_limits`](crate::without_limits)).
+    pub ply_limits: Vec<&'static str>,
+    /// Whether games can end in a draw. Proofs in a search of a game without draws take half the work.
+    pub draws: bool,
 }
 
 impl Spec {
@@ -60,13 +70,15 @@ impl Spec {
     pub const MAX_FEATURE: f32 = 1e6;
 
     /// The spec of a game whose points are all cells of its lattice, at most 256 of them, row by row from the top left,
-    /// with these planes of points and this many actions in one block; without scalars, directions, symmetries but the
-    /// identity, and bounds of the features but [`Spec::MAX_FEATURE`]. Fields that are different are replaced:
+    /// with these planes of points and this many actions in one block; with draws, without scalars, directions, symmetries
+    /// but the identity, limits of plies, and bounds of the features but [`Spec::MAX_FEATURE`]. Fields that are different
+    /// are replaced:
     ///
     /// ```
     /// # use turnstone_env::Spec;
     /// let planes = ["own stones", "opponent's stones"];
-    /// let spec = Spec { scalars: vec!["removal due".into()], ..Spec::new("my_game", 1, [6, 6], &planes, 108) };
+    /// let scalars = vec!["removal due".into()];
+    /// let spec = Spec { scalars, piece_planes: Some([0, 1]), ..Spec::new("my_game", 1, [6, 6], &planes, 108) };
     /// assert_eq!((spec.points, spec.features()), (36, 73));
     /// ```
     #[must_use]
@@ -87,6 +99,10 @@ impl Spec {
             action_kinds: Vec::new(),
             symmetries: vec![Symmetry::identity(points, actions, point_planes.len())],
             second_player_map: None,
+            piece_planes: None,
+            sides: ["player 1", "player 2"],
+            ply_limits: Vec::new(),
+            draws: true,
         }
     }
 

@@ -1,18 +1,14 @@
-//! Drawing boards as SVG documents: a sheet with shapes on it, boards of points and lines, and what they share.
+//! Drawing as SVG documents: a sheet with shapes on it, its colours, and places for names.
 //!
 //! A document stands alone: it has a size, a title for screen readers, and a ground of its own. Its colours follow the
 //! colour scheme of the page that contains it, light or dark ([`Paint`]). Lengths are in user units.
 
 mod paint;
 mod sheet;
-mod labels;
-mod point_board;
-mod cell_board;
+pub(crate) mod labels;
 
-pub use cell_board::CellBoard;
-pub use paint::Paint;
-pub use point_board::PointBoard;
-pub use sheet::{MARGIN, Sheet, UNIT};
+pub(crate) use paint::Paint;
+pub(crate) use sheet::{MARGIN, RING, STONE, Sheet, UNIT};
 
 use crate::outcome::Outcome;
 use crate::side::Side;

@@ -1,7 +1,7 @@
 //! A toy game for tests of search: a tree written as text, in which either player may move several times in a row.
 //!
 //! ```
-//! use turnstone_env::{Game, Side, toy::Toy};
+//! use turnstone_env::{Rules, Side, toy::Toy};
 //!
 //! // Player 1 chooses: after the first choice player 1 moves again, after the second player 2 does.
 //! let toy: Toy = "1(1(+3 -2) 2(-1 +4))".parse()?;
@@ -20,12 +20,11 @@ use rand::{Rng, RngExt};
 
 use crate::action::{Action, ActionList};
 use crate::error::Error;
-use crate::game::Game;
+use crate::notation::Notation;
 use crate::outcome::Outcome;
-use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::symmetry::Symmetry;
 
 /// The most children a node can have.
 const MAX_CHILDREN: usize = 16;
@@ -129,37 +128,20 @@ impl FromStr for Toy {
     }
 }
 
-impl Game for Toy {
-    const NAME: &'static str = "toy";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &[];
+impl Default for Toy {
+    fn default() -> Self {
+        "1(+1 0 -1)".parse().expect("a tree")
+    }
+}
+
+impl Rules for Toy {
     type State = State;
-
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        ParamReader::new(Self::NAME, params, Self::PARAMS)?;
-        "1(+1 0 -1)".parse()
-    }
-
-    fn params(&self) -> Params {
-        Params::new()
-    }
 
     fn spec(&self) -> Spec {
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points: 1,
-            lattice: [1, 1],
-            cells: vec![0],
-            directions: Vec::new(),
-            point_planes: Vec::new(),
             scalars: vec!["node".into()],
-            bounds: [-Spec::MAX_FEATURE, Spec::MAX_FEATURE],
-            actions: MAX_CHILDREN,
             blocks: vec![("CHILD", MAX_CHILDREN)],
-            action_kinds: Vec::new(),
-            symmetries: vec![Symmetry { points: vec![0], actions: (0..MAX_CHILDREN as u16).collect(), planes: 0 }],
-            second_player_map: None,
+            ..Spec::new("toy", 1, [1, 1], &[], MAX_CHILDREN)
         }
     }
 
@@ -197,16 +179,14 @@ impl Game for Toy {
     fn observe(&self, state: &State, features: &mut [f32]) {
         features[0] = state.0 as f32;
     }
+}
 
-    fn permuted(&self, state: &State, _: &Symmetry) -> State {
-        *state
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for Toy {
+    fn action_text(&self, _: &State, action: Action) -> String {
         action.0.to_string()
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         match text.parse() {
             Ok(child) if usize::from(child) < MAX_CHILDREN => Ok(Action(child)),
             _ => Err(Error::action(text, "expected the number of a child")),
@@ -222,9 +202,5 @@ impl Game for Toy {
             Ok(node) if (node as usize) < self.nodes.len() => Ok(State(node)),
             _ => Err(Error::position(text, "expected the number of a node")),
         }
-    }
-
-    fn draw(&self, state: &State) -> String {
-        format!("node {}\n", state.0)
     }
 }

@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Params, conformance, for_each_game};
+use turnstone_env::{Params, Rules, conformance, for_each_game};
 
 /// Games that are played with every parameter set.
 const GAMES: usize = 500;
@@ -16,8 +16,8 @@ fn check_games(name: &str, params: &[(&str, &str)], games: usize) {
     let mut given = Params::new();
     params.iter().for_each(|(key, value)| given.set(*key, value));
     let mut checked = 0;
-    for_each_game!(G => if G::NAME == name {
-        conformance::check(&G::with_params(&given).expect("valid parameters"), games, 1);
+    for_each_game!(G => if G::default().spec().name == name {
+        conformance::check(&G::default().with_params(&given).expect("valid parameters"), games, 1);
         checked += 1;
     });
     assert_eq!(checked, 1, "{name}");

@@ -2,7 +2,7 @@
 
 use turnstone_env::games::{Konane, Mancala, built_in};
 use turnstone_env::perft::perft;
-use turnstone_env::{DynGame, Erased, Game, Params, Row, play_text};
+use turnstone_env::{DynGame, Erased, Params, Row, Rules, play_text};
 
 #[test]
 fn an_erased_game_plays_as_the_game_does() {
@@ -20,7 +20,7 @@ fn an_erased_game_plays_as_the_game_does() {
     let (mut state, mut erased) = (game.start(), any.start());
     play_text(&game, &mut state, "B5 A3").expect("legal");
     any.play_text(&mut erased, "B5 A3").expect("legal");
-    assert_eq!(*erased.of::<<Mancala as Game>::State>(), state);
+    assert_eq!(*erased.of::<<Mancala as Rules>::State>(), state);
     assert_eq!(any.perft(&erased, 3), perft(&game, &state, 3));
 }
 

@@ -1,9 +1,11 @@
 //! Faults planted in a game, each found by the conformance suite: Breakthrough on a board of 4 columns and 5 rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 
-use turnstone_env::{Action, ActionList, Error, Game, Outcome, Params, Side, Spec, Symmetry, conformance};
+use turnstone_env::board::{Board, Content};
+use turnstone_env::{
+    Action, ActionList, Error, Notation, Outcome, Params, Rules, Side, Spec, Symmetry, board_of_planes, conformance,
+};
 
 const WIDTH: usize = 4;
 const HEIGHT: usize = 5;
@@ -27,10 +29,10 @@ enum Fault {
     Hidden,
     /// The position's text does not say who is to move.
     MoverLost,
-    /// Two actions have one text.
+    /// Two legal actions have one text.
     OneText,
-    /// Two legal actions have one text in the position.
-    OneTextHere,
+    /// The texts count rows from the top, the drawing from the bottom.
+    WrongRows,
     /// The mirror image of a move goes the same way.
     WrongSymmetry,
     /// `permuted` leaves the board as it is.
@@ -49,10 +51,8 @@ enum Fault {
     WrongDirection,
     /// Turning the board twice does not give the first action.
     WrongTurn,
-    /// The second player clicks the other end of the board.
-    TurnedClicks,
-    /// The marks of the second player's actions are at the other end of the board.
-    TurnedMarks,
+    /// The second player clicks the other end of the board, and its actions are marked there.
+    TurnedPoints,
     /// The second player's actions are named from its own end of the board.
     TurnedTexts,
     /// Two actions of a kind are each at the other's point.
@@ -75,9 +75,6 @@ struct State {
     mover: Side,
     plies: u8,
 }
-
-/// The fault that `with_params`, which has no value of the game, gives to games.
-static FAULT: Mutex<Fault> = Mutex::new(Fault::None);
 
 /// Action `3 point + step + 1`, as the first player sees it: one row up and `step` columns to the right. The second player's
 /// are numbered after all of the first player's.
@@ -122,16 +119,11 @@ impl Breakthrough {
     }
 }
 
-impl Game for Breakthrough {
-    const NAME: &'static str = "small_breakthrough";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["max_plies"];
-    const PLY_LIMITS: &'static [&'static str] = &["max_plies"];
-    const DRAWS: bool = true;
+impl Rules for Breakthrough {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let mut game = Self { fault: *FAULT.lock().expect("no test panics with it"), max_plies: 100 };
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let mut game = Self { max_plies: 100, ..self.clone() };
         if game.has(Fault::ParamLost) {
             return Ok(game);
         }
@@ -146,7 +138,8 @@ impl Game for Breakthrough {
     }
 
     fn spec(&self) -> Spec {
-        let base = Spec::new(Self::NAME, 1, [HEIGHT, WIDTH], &["own pieces", "opponent's pieces"], 6 * POINTS);
+        let base =
+            Spec::new("small_breakthrough", 1, [HEIGHT, WIDTH], &["own pieces", "opponent's pieces"], 6 * POINTS);
         let images = (0..6 * POINTS as u16).map(|index| {
             let (side, point, step) = parts(Action(index));
             action(side, mirrored(point), if self.has(Fault::WrongSymmetry) { step } else { -step }).0
@@ -186,6 +179,8 @@ impl Game for Breakthrough {
             second_player_map: Some(turned.collect()),
             scalars: vec!["plies / 100".into()],
             bounds: [0.0, if self.has(Fault::WrongBounds) { 0.5 } else { 1.0 }],
+            piece_planes: Some([0, 1]),
+            ply_limits: vec!["max_plies"],
             ..base
         }
     }
@@ -280,23 +275,21 @@ impl Game for Breakthrough {
         }
         image
     }
+}
 
-    fn action_text(&self, action: Action) -> String {
-        let (side, point, step) = parts(action);
-        let step = if self.has(Fault::OneText) { step.abs() } else { step };
-        format!("{}:{}:{step}", side.number(), point)
-    }
-
-    /// Where the action leads, for the mover; `parse_action_in` follows from it.
-    fn action_text_in(&self, state: &State, action: Action) -> String {
+impl Notation for Breakthrough {
+    /// Where the action leads, for the mover.
+    fn action_text(&self, state: &State, action: Action) -> String {
         let (side, point, step) = parts(action);
         match target(side, point, step) {
-            Some(to) if side == state.mover && self.has(Fault::OneTextHere) => format!("to {to}"),
+            Some(to) if side == state.mover && self.has(Fault::OneText) => format!("to {to}"),
             Some(to) if side == state.mover => {
-                let [from, to] = self.shown([point, to], side, Fault::TurnedTexts).map(label);
+                let upside_down =
+                    |point: usize| if self.has(Fault::WrongRows) { POINTS - 1 - mirrored(point) } else { point };
+                let [from, to] = self.shown([point, to], side, Fault::TurnedTexts).map(upside_down).map(label);
                 format!("{from}-{to}")
             }
-            _ => self.action_text(action),
+            _ => format!("{}:{point}:{step}", side.number()),
         }
     }
 
@@ -317,29 +310,24 @@ impl Game for Breakthrough {
         Ok(state)
     }
 
-    fn pieces(&self, state: &State) -> Option<Vec<Option<Side>>> {
-        if self.has(Fault::UpsideDown) && state.mover == Side::Second {
-            return Some(state.pieces.iter().rev().copied().collect()); // as the features have it
-        }
-        Some(state.pieces.to_vec())
-    }
-
-    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+    fn points_of(&self, _: &State, action: Action) -> Vec<usize> {
         let (side, point, step) = parts(action);
         let step = if self.has(Fault::SameClicks) { 0 } else { step };
         target(side, point, step)
-            .map_or_else(Vec::new, |to| self.shown([point, to], side, Fault::TurnedClicks).to_vec())
+            .map_or_else(Vec::new, |to| self.shown([point, to], side, Fault::TurnedPoints).to_vec())
     }
 
-    fn marked(&self, _: &State, last: Action) -> Vec<usize> {
-        let (side, point, step) = parts(last);
-        target(side, point, step).map_or_else(Vec::new, |to| self.shown([point, to], side, Fault::TurnedMarks).to_vec())
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        let mut contents: Vec<Content> = state.pieces.map(Content::from).into();
+        if self.has(Fault::UpsideDown) && state.mover == Side::Second {
+            contents.reverse(); // as the features have it
+        }
+        Board { contents, ..board_of_planes(self, state, last) }
     }
 }
 
 /// What the conformance suite says of the game with this fault.
 fn complaint(fault: Fault) -> Option<String> {
-    *FAULT.lock().expect("no test panics with it") = fault;
     let checked = catch_unwind(AssertUnwindSafe(|| conformance::check(&Breakthrough { fault, max_plies: 90 }, 50, 1)));
     checked.err().map(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -359,20 +347,19 @@ fn every_planted_fault_is_found() {
         (Fault::WrongBounds, "all features written, from 0 to 0.5"),
         (Fault::Hidden, "equal features mean equal legal actions"),
         (Fault::MoverLost, "position text"),
-        (Fault::OneText, "names another action"),
-        (Fault::OneTextHere, "names another action at"),
+        (Fault::OneText, "names another action at"),
+        (Fault::WrongRows, "are not those of the drawing"),
         (Fault::WrongSymmetry, "a symmetry maps the legal actions"),
         (Fault::Unmirrored, "a symmetry maps the features"),
         (Fault::NotDecided, "what is decided stays so"),
         (Fault::SameClicks, "clicks are unambiguous"),
         (Fault::Draw, "a limit ends a game as a draw"),
-        (Fault::HiddenLimit, "a ply limit that PLY_LIMITS does not name"),
+        (Fault::HiddenLimit, "a ply limit that ply_limits does not name"),
         (Fault::ParamLost, "parameters survive a round trip"),
         (Fault::WrongDirection, "a direction leads to points"),
         (Fault::WrongTurn, "turning twice is the identity"),
-        (Fault::TurnedClicks, "clicks() is turned for player 2"),
-        (Fault::TurnedMarks, "marked() is turned for player 2"),
-        (Fault::TurnedTexts, "action_text_in() is turned for player 2"),
+        (Fault::TurnedPoints, "points_of() is turned for player 2"),
+        (Fault::TurnedTexts, "action_text() is turned for player 2"),
         (Fault::WrongPoint, "a symmetry maps the actions of a kind"),
         (Fault::NoKind, "every action has a kind and a point"),
     ];

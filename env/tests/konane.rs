@@ -1,10 +1,10 @@
 //! Konane's numbers as its sheet, `docs/games/konane.md`, gives them.
 
 use turnstone_env::games::Konane;
-use turnstone_env::{Action, ActionList, Game, Params};
+use turnstone_env::{Action, ActionList, Params, Rules};
 
 fn board(size: usize) -> Konane {
-    Konane::with_params(&Params::new().with("size", size)).expect("a valid size")
+    Konane::default().with_params(&Params::new().with("size", size)).expect("a valid size")
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn actions_are_numbered_as_the_sheet_says() {
 fn four_symmetries_keep_colours_and_opening() {
     for (size, first_player) in [(4, "X"), (8, "X"), (8, "O"), (14, "O")] {
         let params = Params::new().with("size", size).with("first_player", first_player);
-        let game = Konane::with_params(&params).expect("valid parameters");
+        let game = Konane::default().with_params(&params).expect("valid parameters");
         let (start, symmetries, mut legal) = (game.start(), game.spec().symmetries, ActionList::new());
         game.legal(&start, &mut legal);
         assert_eq!((symmetries.len(), legal.len()), (4, 4));

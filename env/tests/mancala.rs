@@ -3,12 +3,12 @@
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
-use turnstone_env::{Action, ActionList, Game, Params, Side};
+use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side};
 
 /// Pits in sowing order and store of each side.
 type Board = [(Vec<u8>, u8); 2];
 
-fn board(game: &Mancala, state: &<Mancala as Game>::State) -> Board {
+fn board(game: &Mancala, state: &<Mancala as Rules>::State) -> Board {
     Side::BOTH.map(|side| (game.row(state, side).to_vec(), game.store(state, side)))
 }
 
@@ -52,7 +52,7 @@ fn sowing_and_planes_are_those_of_their_definitions() {
         for game in 0..40 {
             let empty_capture = game % 2 == 0;
             let params = Params::new().with("pits", pits).with("stones", stones).with("empty_capture", empty_capture);
-            let game = Mancala::with_params(&params).expect("valid");
+            let game = Mancala::default().with_params(&params).expect("valid");
             let mut state = game.start();
             loop {
                 check_planes(&game, &state);
@@ -66,7 +66,7 @@ fn sowing_and_planes_are_those_of_their_definitions() {
                 if expected[mover.index()].0.iter().all(|&stones| stones == 0) {
                     collect(&mut expected);
                 }
-                let text = format!("{} after {}", game.position_text(&state), game.action_text(action));
+                let text = format!("{} after {}", game.position_text(&state), game.action_text(&state, action));
                 game.play(&mut state, action);
                 assert_eq!((board(&game, &state), game.mover(&state)), (expected, mover), "{text}");
             }
@@ -82,7 +82,7 @@ fn pit(game: &Mancala, mover: Side, action: Action) -> usize {
     }
 }
 
-fn check_planes(game: &Mancala, state: &<Mancala as Game>::State) {
+fn check_planes(game: &Mancala, state: &<Mancala as Rules>::State) {
     let mut features = vec![f32::NAN; game.spec().features()];
     game.observe(state, &mut features);
     let (mover, points) = (game.mover(state), 2 * game.pits());

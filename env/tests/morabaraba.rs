@@ -2,7 +2,7 @@
 
 use turnstone_env::games::Morabaraba;
 use turnstone_env::games::morabaraba::State;
-use turnstone_env::{ActionList, Game, Outcome, Params, Side, play_text};
+use turnstone_env::{ActionList, Notation, Outcome, Params, Rules, Side, play_text};
 
 fn position(text: &str) -> State {
     Morabaraba::default().parse_position(text).expect("a position")
@@ -11,7 +11,7 @@ fn position(text: &str) -> State {
 fn legal(state: &State) -> Vec<String> {
     let (game, mut legal) = (Morabaraba::default(), ActionList::new());
     game.legal(state, &mut legal);
-    legal.iter().map(|&action| game.action_text(action)).collect()
+    legal.iter().map(|&action| game.action_text(state, action)).collect()
 }
 
 /// The position after the plies, and the outcome there.
@@ -154,7 +154,7 @@ fn impossible_positions_are_refused_with_the_reason() {
 #[test]
 fn without_limits_no_counts_are_kept() {
     let params = Params::new().with("quiet_limit", 0).with("fly_limit", 0);
-    let game = Morabaraba::with_params(&params).expect("valid parameters");
+    let game = Morabaraba::default().with_params(&params).expect("valid parameters");
     let state = game.parse_position("B...BW......W.B...WW...W W 0 0 - 200 99 - -").expect("a position");
     assert_eq!(game.position_text(&state), "B...BW......W.B...WW...W W 0 0 - 0 0 - -");
 }

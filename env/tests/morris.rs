@@ -1,7 +1,7 @@
 //! Morris: the rules at the corners.
 
 use turnstone_env::games::Morris;
-use turnstone_env::{ActionList, Game, Outcome, Side, play_text};
+use turnstone_env::{ActionList, Notation, Outcome, Rules, Side, play_text};
 
 /// The position after the plies, and the outcome there.
 fn after(position: &str, plies: &str) -> (String, Option<Outcome>) {

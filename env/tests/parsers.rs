@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::games::{built_in, names};
 use turnstone_env::{AnyState, DynGame, Params};
 
 use super::text_checks;
@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn parameters(name in prop::sample::select(NAMES.to_vec()), text in "((size|pits|stones|max_plies|first_player)=[0-9XO]{1,3} ?){0,3}") {
+    fn parameters(name in prop::sample::select(names().to_vec()), text in "((size|pits|stones|max_plies|first_player)=[0-9XO]{1,3} ?){0,3}") {
         text_checks::params(name, &text);
     }
 
@@ -75,7 +75,7 @@ fn fault(name: &str, params: &Params, text: &str) -> String {
     let game = built_in().make(name, params).expect("valid parameters");
     match text.split_once(' ') {
         Some(_) => game.parse_position(text).expect_err(text).to_string(),
-        None => game.parse_action(text).expect_err(text).to_string(),
+        None => game.parse_action(&game.start(), text).expect_err(text).to_string(),
     }
 }
 

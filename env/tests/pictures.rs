@@ -14,7 +14,7 @@ const DOCS: [(&str, &str); 5] = [
     ("mancala", "B5"),
     ("morris", "a0 g0 b1 f1 c2 xf1"),
     ("konane", "remove(5,4) remove(5,5) jump(3,4,5,4)"),
-    ("morabaraba", "a1 d2 b4 d6 a4 b2 a7 xd2 f4"),
+    ("morabaraba", "a1 d2 b4 d6 a4 b2 a7 xd2"),
 ];
 
 /// What lies on a point.
@@ -71,9 +71,9 @@ fn shapes(svg: &str) -> Vec<Shape<'_>> {
 fn text_points(game: &dyn DynGame, text: &str) -> TextPoints {
     let lines: Vec<Vec<char>> = text.lines().map(|line| line.chars().collect()).collect();
     match game.name() {
-        "mu_torere" => beside(&lines[..9], 25, 1, ['●', '○', '.']),
-        "morris" => beside(&lines[..13], 31, 2, ['B', 'W', '.']), // White moves first, with light pieces
-        "morabaraba" => beside(&lines[..13], 31, 2, ['B', 'W', '.']),
+        "mu_torere" => beside(&lines[..9], 21, 1, ['●', '○', '.']),
+        "morris" => beside(&lines[..13], 30, 2, ['B', 'W', '.']), // White moves first, with light pieces
+        "morabaraba" => beside(&lines[..13], 30, 2, ['B', 'W', '.']),
         "konane" => grid(&lines),
         "mancala" => pits(&lines),
         other => panic!("no text drawing of {other}"),
@@ -96,11 +96,12 @@ fn beside(lines: &[Vec<char>], left: usize, width: usize, letters: [char; 3]) ->
     points
 }
 
-/// Konane's drawing with numbers above and to the left.
+/// Konane's drawing with numbers below and to the left.
 fn grid(lines: &[Vec<char>]) -> TextPoints {
     let mut points = TextPoints::new();
-    let header = numbers(&lines[0]);
-    for (row, line) in lines.iter().enumerate().skip(2) {
+    let footer = lines.len() - 2; // the status is below
+    let header = numbers(&lines[footer]);
+    for (row, line) in lines.iter().enumerate().take(footer) {
         let (_, number) = numbers(line)[0].clone();
         for (column, name) in &header {
             let content = match line[*column] {
@@ -118,7 +119,7 @@ fn grid(lines: &[Vec<char>]) -> TextPoints {
 fn pits(lines: &[Vec<char>]) -> TextPoints {
     let mut points = TextPoints::new();
     for (column, name) in numbers(&lines[0]) {
-        for (row, line) in lines.iter().enumerate().skip(1) {
+        for (row, line) in lines.iter().enumerate().take(3).skip(1) {
             let stones = numbers(line).into_iter().find(|(end, _)| *end == column).expect("a count below the number").1;
             let content = Content::Seeds(stones.parse().expect("a count"));
             points.insert(format!("{}{name}", line[0]), ([column, row], content));
@@ -202,8 +203,7 @@ fn labels_belong(game: &dyn DynGame, points: &[BoardPoint], shapes: &[Shape]) {
 }
 
 /// The points that an action names are marked, and no others.
-fn marks_belong(game: &dyn DynGame, points: &[BoardPoint], action: Action, shapes: &[Shape]) {
-    let text = game.action_text(action);
+fn marks_belong(game: &dyn DynGame, points: &[BoardPoint], text: &str, shapes: &[Shape]) {
     let names: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|s| !s.is_empty()).collect();
     let mut named: Vec<String> = match game.name() {
         "konane" => names[1..].chunks(2).map(|pair| pair.join(",")).collect(),
@@ -218,15 +218,16 @@ fn marks_belong(game: &dyn DynGame, points: &[BoardPoint], action: Action, shape
     assert_eq!(marked, named, "{text}");
 }
 
-fn check(game: &dyn DynGame, state: &AnyState, last: Option<Action>) {
-    let (points, text, svg) = (game.board_points(), game.draw(state), game.draw_svg(state, last));
+fn check(game: &dyn DynGame, state: &AnyState, last: Option<(&AnyState, Action)>) {
+    let (board, svg) = (game.board(state, last), game.draw_svg(state, last));
+    let (points, text) = (board.points(), board.text());
     let (text, shapes) = (text_points(game, &text), shapes(&svg));
     assert_eq!((points.len(), text.len()), (game.spec().points, game.spec().points));
     same_way_round(&points, &text);
     same_content(game, &points, &text, &shapes);
     labels_belong(game, &points, &shapes);
-    if let Some(action) = last {
-        marks_belong(game, &points, action, &shapes);
+    if let Some((before, action)) = last {
+        marks_belong(game, &points, &game.action_text(before, action), &shapes);
     }
 }
 
@@ -235,7 +236,7 @@ fn pictures_agree_with_texts() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(18);
     let built_in = games::built_in();
     let small = [("konane", Params::new().with("size", 4)), ("mancala", Params::new().with("pits", 3))];
-    let defaults = games::NAMES.iter().map(|&name| (name, Params::new()));
+    let defaults = games::names().into_iter().map(|name| (name, Params::new()));
     for (name, params) in defaults.chain(small) {
         let game = built_in.make(name, &params).expect("a game");
         for _ in 0..3 {
@@ -247,8 +248,9 @@ fn pictures_agree_with_texts() {
                     break;
                 }
                 let action = legal[rng.random_range(0..legal.len())];
+                let before = state.clone();
                 game.play(&mut state, action);
-                check(&*game, &state, Some(action));
+                check(&*game, &state, Some((&before, action)));
             }
         }
     }
@@ -280,7 +282,7 @@ fn hands_losses_and_bans_are_in_the_picture() {
 fn labels_are_clear_of_lines_and_stones() {
     for name in ["mu_torere", "morris", "morabaraba"] {
         let game = games::built_in().make(name, &Params::new()).expect("a game");
-        let points = game.board_points();
+        let points = game.board(&game.start(), None).points();
         let svg = game.draw_svg(&game.start(), None);
         let shapes = shapes(&svg);
         for label in shapes.iter().filter(|s| s.tag == "text" && points.iter().any(|point| point.label == s.text)) {
@@ -322,8 +324,11 @@ fn pictures_of_the_documentation_are_current_and_readable() {
     for (name, moves) in DOCS {
         let game = games::built_in().make(name, &Params::new()).expect("a game");
         let mut state = game.start();
-        let actions = game.play_text(&mut state, moves).expect("legal moves");
-        let svg = game.draw_svg(&state, actions.last().copied());
+        let (first, last) = moves.rsplit_once(' ').unwrap_or(("", moves));
+        game.play_text(&mut state, first).expect("legal moves");
+        let before = state.clone();
+        let action = game.play_text(&mut state, last).expect("a legal move")[0];
+        let svg = game.draw_svg(&state, Some((&before, action)));
         let file = format!("docs/boards/{name}.svg");
         let written = std::fs::read_to_string(root.join(&file)).expect("a picture");
         let command = format!("turnstone show {name} --moves \"{moves}\" --svg > {file}");

@@ -19,11 +19,12 @@ pub(crate) fn position(game: &dyn DynGame, text: &str) -> bool {
     let mut features = vec![0.0; game.spec().features()];
     game.observe(&state, &mut features);
     assert!(features.iter().all(|feature| feature.is_finite()), "at `{canonical}`");
-    assert!(!game.draw(&state).is_empty() && !game.draw_svg(&state, legal.first().copied()).is_empty());
+    assert!(!game.board(&state, None).text().is_empty());
     for &action in &legal {
         let mut after = state.clone();
         game.play(&mut after, action);
         game.legal_actions(&after);
+        assert!(!game.draw_svg(&after, Some((&state, action))).is_empty());
     }
     true
 }
@@ -33,9 +34,10 @@ pub(crate) fn position(game: &dyn DynGame, text: &str) -> bool {
 /// # Panics
 /// If it is not.
 pub(crate) fn action(game: &dyn DynGame, text: &str) -> bool {
-    let Ok(action) = game.parse_action(text) else { return false };
+    let start = game.start();
+    let Ok(action) = game.parse_action(&start, text) else { return false };
     assert!(action.index() < game.spec().actions, "`{text}`");
-    assert_eq!(game.parse_action(&game.action_text(action)), Ok(action), "`{text}`");
+    assert_eq!(game.parse_action(&start, &game.action_text(&start, action)), Ok(action), "`{text}`");
     true
 }
 

@@ -2,12 +2,13 @@
 
 use turnstone_env::games::{self, Mancala, MuTorere};
 use turnstone_env::{
-    Action, AnyState, AutoReset, DynGame, Erased, Game, Params, Side, Spec, VecBuffers, VecEnv, make, make_vec,
+    Action, AnyState, AutoReset, DynGame, Erased, Notation, Params, Rules, Side, Spec, VecBuffers, VecEnv, make,
+    make_vec,
 };
 
 #[test]
 fn agrees_with_single_envs() {
-    for name in games::NAMES {
+    for name in games::names() {
         let params = Params::new();
         let (envs, mut actions) = (5, Vec::new());
         let mut vec_env = make_vec(name, &params, envs, 2).expect("valid");
@@ -36,7 +37,7 @@ fn agrees_with_single_envs() {
 
 #[test]
 fn threads_do_not_change_results() {
-    for name in games::NAMES {
+    for name in games::names() {
         let run = |threads| {
             let mut envs = make_vec(name, &Params::new(), 7, threads).expect("valid");
             let (mut actions, mut trace) = (Vec::new(), Vec::new());
@@ -81,7 +82,8 @@ fn a_seed_restarts_every_stream() {
 #[test]
 fn an_illegal_action_is_named_and_nothing_is_stepped() {
     let mut envs = VecEnv::new(MuTorere::default(), 3);
-    let [good, bad] = ["0,4", "1,4"].map(|text| MuTorere::default().parse_action(text).expect("an action"));
+    let [good, bad] = ["0,4", "1,4"]
+        .map(|text| MuTorere::default().parse_action(&MuTorere::default().start(), text).expect("an action"));
     let before: Vec<_> = (0..3).map(|env| envs.state(env)).collect();
     let observations = envs.batch().observations.to_vec();
     let error = envs.step(&[good, good, bad]).expect_err("player 2's piece stands there").to_string();
@@ -97,7 +99,7 @@ fn an_illegal_action_is_named_and_nothing_is_stepped() {
 fn a_game_that_ends_starts_anew_in_the_same_step() {
     let game = MuTorere { max_plies: 2, ..MuTorere::default() };
     let mut envs = VecEnv::new(game, 1);
-    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
+    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(&game.start(), text).expect("an action"));
     assert!(!envs.step(&[first]).expect("legal").truncated[0]);
     assert_eq!(envs.final_state(0), None);
     let batch = envs.step(&[second]).expect("legal");
@@ -112,7 +114,7 @@ fn a_game_that_ends_starts_anew_in_the_same_step() {
 
 #[test]
 fn envs_draw_their_boards() {
-    for name in games::NAMES {
+    for name in games::names() {
         let mut env = make(name, &Params::new()).expect("valid");
         env.reset(Some(2));
         assert!(env.last_action().is_none());
@@ -125,7 +127,7 @@ fn envs_draw_their_boards() {
 #[test]
 fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
     let game = MuTorere { max_plies: 2, ..MuTorere::default() };
-    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(text).expect("an action"));
+    let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(&game.start(), text).expect("an action"));
     for mode in [AutoReset::NextStep, AutoReset::Disabled] {
         let (mut lanes, mut row) = (Erased::new(game).lanes(1, 1, mode), row());
         lanes.step(&[first], &mut row.buffers()).expect("legal");

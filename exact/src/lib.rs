@@ -17,4 +17,4 @@ pub use progress::{Progress, Silent};
 pub use reachable::{Solution, Unlimited};
 pub use table::{TableBytes, binomial};
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
-pub use values::{ExactValues, TableLifetime};
+pub use values::{ExactValues, TableLifetime, WithoutCounters};

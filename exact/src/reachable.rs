@@ -3,24 +3,24 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use turnstone_env::{ActionList, Error, Game, Side, without_limits};
+use turnstone_env::{ActionList, Error, Notation, Rules, Side, without_limits};
 
 use crate::values::ExactValues;
 
 /// The exact value of every position that can be reached from the start.
 ///
 /// ```
-/// use turnstone_env::{Game, Params, games::MuTorere};
+/// use turnstone_env::{Rules, Params, games::MuTorere};
 /// use turnstone_exact::Solution;
 ///
-/// let game = MuTorere::with_params(&Params::new().with("max_plies", 0))?;
+/// let game = MuTorere::default().with_params(&Params::new().with("max_plies", 0))?;
 /// let solution = Solution::of(&game, 10_000).expect("the game is small");
 /// assert_eq!(solution.states().len(), 1180);
 /// assert_eq!(solution.value(&game.start()), Some(0));
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Solution<G: Game> {
+pub struct Solution<G: Rules> {
     states: Vec<G::State>,
     values: Vec<i8>,
     /// Plies to the end of won games, 0 for draws by infinite play.
@@ -28,7 +28,7 @@ pub struct Solution<G: Game> {
     numbers: HashMap<G::State, u32>,
 }
 
-impl<G: Game> Solution<G> {
+impl<G: Rules> Solution<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     pub fn of(game: &G, most: usize) -> Option<Self> {
         let mut solution =
@@ -124,7 +124,7 @@ impl<G: Game> Solution<G> {
     }
 }
 
-impl<G: Game> ExactValues<G> for Solution<G> {
+impl<G: Rules> ExactValues<G> for Solution<G> {
     fn value(&self, _: &G, state: &G::State) -> Option<i8> {
         self.value(state)
     }
@@ -133,7 +133,7 @@ impl<G: Game> ExactValues<G> for Solution<G> {
 /// Exact values of a small game without its ply limits, looked up with states of the game with them.
 ///
 /// ```
-/// use turnstone_env::{Game, games::MuTorere, play_text};
+/// use turnstone_env::{Rules, games::MuTorere, play_text};
 /// use turnstone_exact::{Unlimited, ExactValues};
 ///
 /// let game = MuTorere::default(); // a draw after 100 plies
@@ -144,12 +144,12 @@ impl<G: Game> ExactValues<G> for Solution<G> {
 /// # Ok::<(), turnstone_env::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Unlimited<G: Game> {
+pub struct Unlimited<G: Notation> {
     game: G,
     solution: Solution<G>,
 }
 
-impl<G: Game> Unlimited<G> {
+impl<G: Notation> Unlimited<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl<G: Game> Unlimited<G> {
     }
 }
 
-impl<G: Game> ExactValues<G> for Unlimited<G> {
+impl<G: Notation> ExactValues<G> for Unlimited<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
         self.solution.value(&self.unlimited(game, state)?)
     }

@@ -23,14 +23,14 @@ pub use write::TableWriter;
 
 use std::fmt::{self, Display};
 
-use turnstone_env::{Game, Params};
+use turnstone_env::{Params, Rules, Spec};
 
 /// The game, parameters and kind of a table. A file with another identity is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableIdentity {
     /// The game's name.
     pub game: String,
-    /// The game's [`Game::VERSION`].
+    /// The game's version, [`Spec::version`].
     pub version: u32,
     /// The parameters that the table depends on, as text.
     pub params: String,
@@ -39,10 +39,11 @@ pub struct TableIdentity {
 }
 
 impl TableIdentity {
-    /// The identity of a table of `G`; `params` holds what the table depends on, and nothing else.
+    /// The identity of a table of a game; `params` holds what the table depends on, and nothing else.
     #[must_use]
-    pub fn of<G: Game>(params: &Params, kind: &str) -> Self {
-        Self { game: G::NAME.to_owned(), version: G::VERSION, params: params.to_string(), kind: kind.to_owned() }
+    pub fn of(game: &impl Rules, params: &Params, kind: &str) -> Self {
+        let Spec { name, version, .. } = game.spec();
+        Self { game: name.to_owned(), version, params: params.to_string(), kind: kind.to_owned() }
     }
 
     /// The usual name of such a table's file: `morris-pieces8.table`.

@@ -1,6 +1,6 @@
 //! The common trait of all sources of exact values.
 
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_search::classic::Stop;
 
 /// How long a source that searches keeps its transposition table.
@@ -14,9 +14,10 @@ pub enum TableLifetime {
 
 /// Exact values of a game's positions.
 ///
-/// A source may ignore ply limits ([`Game::PLY_LIMITS`]): its values are then those of the game without them, where
-/// infinite play is a draw. [`ExactValues::heeds_limits`] says so.
-pub trait ExactValues<G: Game>: Send + Sync {
+/// A source may ignore ply limits ([`Spec::ply_limits`](turnstone_env::Spec::ply_limits)): its values are then those of the
+/// game without them, where infinite play is a draw, and its answers for a position are those for the same position with
+/// its counters at 0 ([`WithoutCounters`] sees to that).
+pub trait ExactValues<G: Rules>: Send + Sync {
     /// The value of a position for the first side: 1, 0 or -1. `None` if it is not covered.
     fn value(&self, game: &G, state: &G::State) -> Option<i8>;
 
@@ -40,12 +41,6 @@ pub trait ExactValues<G: Game>: Send + Sync {
     /// Ends searches of later queries once the flag is raised: their positions are then not covered. Sources without a search
     /// ignore it.
     fn stop_by(&mut self, _stop: &Stop) {}
-
-    /// Whether the values count the plies that a limit leaves, so that states are asked for with their counters as they
-    /// stand. Otherwise they are asked for [`Game::without_counters`].
-    fn heeds_limits(&self) -> bool {
-        false
-    }
 
     /// The final margin under best play for the first side ([`turnstone_env::Outcome::margin`]), if the source knows it. Then
     /// [`ExactValues::optimal_actions`] are those that reach it, in lost positions too.
@@ -74,5 +69,40 @@ pub trait ExactValues<G: Game>: Send + Sync {
         let wins = (value > 0) == (mover == Side::First);
         let optimum = if wins { turns.iter().min() } else { turns.iter().max() };
         Some(best.iter().zip(&turns).filter(|(_, turns)| Some(*turns) == optimum).map(|(&action, _)| action).collect())
+    }
+}
+
+/// Exact values that ignore ply limits: the source is asked for every position as if it had just come up, with the counters
+/// of such limits at 0.
+pub struct WithoutCounters<G: Rules, T> {
+    /// The source.
+    pub truth: T,
+    /// The position with its counters at 0.
+    pub reset: fn(&G::State) -> G::State,
+}
+
+impl<G: Rules, T: ExactValues<G>> ExactValues<G> for WithoutCounters<G, T> {
+    fn value(&self, game: &G, state: &G::State) -> Option<i8> {
+        self.truth.value(game, &(self.reset)(state))
+    }
+
+    fn best_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
+        self.truth.best_actions(game, &(self.reset)(state))
+    }
+
+    fn stop_by(&mut self, stop: &Stop) {
+        self.truth.stop_by(stop);
+    }
+
+    fn margin(&self, game: &G, state: &G::State) -> Option<i16> {
+        self.truth.margin(game, &(self.reset)(state))
+    }
+
+    fn distance(&self, game: &G, state: &G::State) -> Option<u32> {
+        self.truth.distance(game, &(self.reset)(state))
+    }
+
+    fn optimal_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
+        self.truth.optimal_actions(game, &(self.reset)(state))
     }
 }

@@ -9,10 +9,10 @@ use turnstone_base::machine::cores;
 use std::path::Path;
 
 use turnstone_agents::{
-    Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions, no_tables, result_text, searched,
+    Effort, GameFiles, Phase, Playable, SolveError, SolveHost, SolveOptions, no_tables, result_text, searched,
 };
 use turnstone_env::games::{self, konane::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Notation, Rules, Side};
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
@@ -70,9 +70,10 @@ impl Playable for Konane {
         options: &SolveOptions<'_>,
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
-        options.confirm_used(Self::Game::NAME, true, false)?;
+        let name = game.spec().name;
+        options.confirm_used(name, true, false)?;
         if options.tables_only {
-            return Ok(no_tables(Self::Game::NAME, host));
+            return Ok(no_tables(name, host));
         }
         let state = position.copied().unwrap_or_else(|| game.start());
         let (size, most) = (game.size(), KonaneSolver::MAX_SIZE);
@@ -84,6 +85,11 @@ impl Playable for Konane {
         let value = if winner == Side::First { 1 } else { -1 };
         host.answer(&format!("{}: {}", game.position_text(&state), result_text(value)));
         Ok(true)
+    }
+
+    /// By the share of the cells with a stone: three quarters or more, half or more, less.
+    fn phase(game: &Self::Game, state: &State) -> Phase {
+        Phase::by_parts_left(4 * state.stones() / (game.size() * game.size()))
     }
 
     fn files() -> GameFiles {

@@ -10,7 +10,8 @@ use turnstone_base::machine::cores;
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_agents::{Effort, GameFiles, Phase, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_env::Side;
 use turnstone_env::games::{self, mancala::State};
 use turnstone_exact::{ExactValues, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
@@ -60,6 +61,12 @@ impl Playable for Mancala {
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
         solve::solve(game, position, options, host)
+    }
+
+    /// By the share of all stones that is still in the pits: more than two thirds, more than one third, less.
+    fn phase(game: &Self::Game, state: &State) -> Phase {
+        let stored: u16 = Side::BOTH.iter().map(|&side| u16::from(game.store(state, side))).sum();
+        Phase::by_parts_left(usize::from(1 + 3 * (game.total() - stored) / game.total()))
     }
 
     fn files() -> GameFiles {

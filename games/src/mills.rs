@@ -1,10 +1,10 @@
 //! What the two mill games have in common: an evaluation by weighted features of a side's pieces.
 
-use turnstone_env::{Game, Side};
+use turnstone_env::{Rules, Side};
 use turnstone_search::classic::Heuristic;
 
 /// A game whose players form mills.
-pub(crate) trait MillGame: Game {
+pub(crate) trait MillGame: Rules {
     /// The position as the features see it.
     fn position(state: &Self::State) -> Position;
 }

@@ -8,7 +8,8 @@ pub use solver::MorabarabaEndgames;
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_agents::{Effort, GameFiles, Phase, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_env::Side;
 use turnstone_env::games::{self, morabaraba::State};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
@@ -41,6 +42,17 @@ impl Playable for Morabaraba {
         host: &dyn SolveHost,
     ) -> Result<bool, SolveError> {
         solve::solve(game, position, options, host)
+    }
+
+    /// While cows are placed, while all move along lines, and once a player flies.
+    fn phase(_: &Self::Game, state: &State) -> Phase {
+        if Side::BOTH.iter().any(|&side| state.in_hand(side) > 0) {
+            Phase::Opening
+        } else if Side::BOTH.iter().any(|&side| state.cows(side).count_ones() <= 3) {
+            Phase::Endgame
+        } else {
+            Phase::Midgame
+        }
     }
 
     fn files() -> GameFiles {

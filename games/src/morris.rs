@@ -8,9 +8,10 @@ pub use solver::MorrisTable;
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_agents::{Effort, GameFiles, Phase, Playable, SolveError, SolveHost, SolveOptions};
+use turnstone_env::Side;
 use turnstone_env::games::{self, morris::State};
-use turnstone_exact::{ExactValues, TableError};
+use turnstone_exact::{ExactValues, TableError, WithoutCounters};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use heuristic::{MILLS, MidgameEndgame, Opening, StaticEstimation};
@@ -39,7 +40,7 @@ impl Playable for Morris {
     ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
         let table = MorrisTable::open(game, &tables.join(MorrisTable::file_name(game)))?;
         table.verify()?;
-        Ok(Some(Box::new(table)))
+        Ok(Some(Box::new(WithoutCounters { truth: table, reset: State::without_counters })))
     }
 
     fn solve(
@@ -52,6 +53,21 @@ impl Playable for Morris {
             return Err(SolveError::fault("morris is solved whole, so no position can be given"));
         }
         solve::solve(game, options, host)
+    }
+
+    /// While pieces are placed, while all move along lines, and once a player hops.
+    fn phase(_: &Self::Game, state: &State) -> Phase {
+        if Side::BOTH.iter().any(|&side| state.in_hand(side) > 0) {
+            Phase::Opening
+        } else if Side::BOTH.iter().any(|&side| state.pieces(side).count_ones() <= 3) {
+            Phase::Endgame
+        } else {
+            Phase::Midgame
+        }
+    }
+
+    fn without_counters(state: &State) -> State {
+        state.without_counters()
     }
 
     fn files() -> GameFiles {

@@ -7,7 +7,7 @@ pub use solver::MuTorereValues;
 use std::path::Path;
 
 use turnstone_agents::{Effort, GameFiles, Playable};
-use turnstone_env::games;
+use turnstone_env::games::{self, mu_torere::State};
 use turnstone_exact::{ExactValues, TableError};
 
 /// What is known about [Mu Torere](games::MuTorere).
@@ -23,6 +23,10 @@ impl Playable for MuTorere {
         _: Effort,
     ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
         Ok(Some(Box::new(MuTorereValues::new(game).expect("0 switches the limit off"))))
+    }
+
+    fn without_counters(state: &State) -> State {
+        state.without_counters()
     }
 
     fn files() -> GameFiles {

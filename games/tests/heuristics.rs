@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_agents::Playable;
 use turnstone_env::games::{Konane, Mancala, Morris};
-use turnstone_env::{ActionList, Game, Params, Side, play_text};
+use turnstone_env::{ActionList, Notation, Params, Rules, Side, play_text};
 use turnstone_games as known;
 use turnstone_games::mancala::StoreDifference;
 use turnstone_search::classic::{Heuristic, Minimax};
@@ -15,7 +15,7 @@ fn heuristic<K: Playable>(name: &str) -> Box<dyn Heuristic<K::Game>> {
 }
 
 /// Random positions of a game, the start first.
-fn positions<G: Game>(game: &G, count: usize) -> Vec<G::State> {
+fn positions<G: Rules>(game: &G, count: usize) -> Vec<G::State> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
     let mut legal = ActionList::new();
     let mut positions = Vec::new();
@@ -48,7 +48,7 @@ fn mobility_of_konane() {
 /// Worked examples of the heuristics that the program adds.
 #[test]
 fn worked_examples() {
-    let konane = Konane::with_params(&Params::new().with("size", 4)).expect("valid");
+    let konane = Konane::default().with_params(&Params::new().with("size", 4)).expect("valid");
     // O jumps up into the gap at (3,3) and left into the one at (2,2); X cannot jump.
     let state = konane.parse_position("XOXO/O..X/X.XO/OXOX O").expect("well-formed");
     assert_eq!(heuristic::<known::Konane>("mobility").estimate(&konane, &state), -2);
@@ -85,10 +85,10 @@ fn the_seeds_evaluation_of_mancala() {
     let mut state = game.start();
     // Equal at depth 1 except B4, which ends in the store and scores 1 with the move kept.
     let found = Minimax::new(&game, &StoreDifference).search(&state, 1);
-    assert_eq!((found.score, game.action_text(found.action.expect("running"))), (1, "B4".into()));
+    assert_eq!((found.score, game.action_text(&state, found.action.expect("running"))), (1, "B4".into()));
     // After B2 (no store) A2 to A5 all sow one stone into the store: the first in board order is chosen.
     play_text(&game, &mut state, "B2").expect("legal");
     let found = Minimax::new(&game, &StoreDifference).search(&state, 1);
-    assert_eq!((found.score, game.action_text(found.action.expect("running"))), (-1, "A2".into()));
+    assert_eq!((found.score, game.action_text(&state, found.action.expect("running"))), (-1, "A2".into()));
     assert_eq!(game.mover(&state), Side::Second);
 }

@@ -6,12 +6,12 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::games::konane::State;
-use turnstone_env::{ActionList, Game, Params, Side};
+use turnstone_env::{ActionList, Notation, Params, Rules, Side};
 use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_games::konane::{KonaneSolver, KonaneValues};
 
 fn game(size: usize, first_player: &str) -> Konane {
-    Konane::with_params(&Params::new().with("size", size).with("first_player", first_player)).expect("valid")
+    Konane::default().with_params(&Params::new().with("size", size).with("first_player", first_player)).expect("valid")
 }
 
 /// Who wins, by search to the end with nothing but the rules; `None` if that takes too many positions.

@@ -36,7 +36,7 @@ fn first_moves(spec: &str, game: &dyn PlayableGame) -> BTreeMap<String, u32> {
     for number in 0..300 {
         search.new_game(0, &game.start(), stream(number, Purpose::Play, [0, 0]));
         let action = search.choose(0, &game.start()).expect("a move");
-        *counts.entry(game.action_text(action)).or_default() += 1;
+        *counts.entry(game.action_text(&game.start(), action)).or_default() += 1;
     }
     counts
 }
@@ -65,7 +65,7 @@ fn moves_are_drawn_in_proportion_to_the_policy() {
     let counts = first_moves("az:pretrained,sims=0,temperature=1", &*game);
     for (action, prior) in priors {
         let expected = 300.0 * prior;
-        let found = counts.get(&game.action_text(action)).copied().unwrap_or_default() as f32;
+        let found = counts.get(&game.action_text(&game.start(), action)).copied().unwrap_or_default() as f32;
         // Five standard deviations.
         assert!((found - expected).abs() < 5.0 * expected.sqrt() + 3.0, "{prior}: {found} of 300");
     }

@@ -6,13 +6,13 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
-use turnstone_env::{Action, ActionList, Game, Params, Side};
+use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side};
 use turnstone_exact::{ExactValues, Progress, Silent, SolveLimits};
 use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
     let params = params.iter().fold(Params::new(), |params, (key, value)| params.with(*key, value));
-    Mancala::with_params(&params).expect("valid parameters")
+    Mancala::default().with_params(&params).expect("valid parameters")
 }
 
 fn endgames(game: &Mancala, stones: usize, threads: usize) -> MancalaEndgames {

@@ -4,13 +4,13 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morabaraba;
 use turnstone_env::games::morabaraba::State;
-use turnstone_env::{ActionList, Game, Params, Side};
+use turnstone_env::{ActionList, Notation, Params, Rules, Side};
 use turnstone_exact::{ExactValues, Silent};
 use turnstone_games::morabaraba::MorabarabaEndgames;
 
 fn game(quiet_limit: u8, fly_limit: u8) -> Morabaraba {
     let params = Params::new().with("quiet_limit", quiet_limit).with("fly_limit", fly_limit);
-    Morabaraba::with_params(&params).expect("valid")
+    Morabaraba::default().with_params(&params).expect("valid")
 }
 
 /// The value for the first side by alpha-beta to the end, with nothing but the rules.

@@ -7,15 +7,15 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_agents::{Effort, Playable};
 use turnstone_env::games::Morris;
-use turnstone_env::{ActionList, Game, Params, Side};
+use turnstone_env::{ActionList, Notation, Params, Rules, Side};
 use turnstone_exact::{ExactValues, Progress, Silent, Solution, TableError};
 use turnstone_games::morris::{MorrisTable, solver};
 use turnstone_search::classic::{AlphaBeta, WIN_BAND, WON, WinLoss};
 
-type State = <Morris as Game>::State;
+type State = <Morris as Rules>::State;
 
 fn game(pieces: u8) -> Morris {
-    Morris::with_params(&Params::new().with("pieces", pieces).with("no_progress_limit", 0)).unwrap()
+    Morris::default().with_params(&Params::new().with("pieces", pieces).with("no_progress_limit", 0)).unwrap()
 }
 
 fn solved(game: &Morris, folder: &Path) -> MorrisTable {
@@ -186,7 +186,7 @@ fn other_parameters_and_missing_tables_are_refused() {
     assert!(error.contains("its params is `pieces=3` instead of `pieces=4`; rebuild it with"), "{error}");
     assert!(known(&game(4), folder.path()).is_err());
     // The limit is no part of the table, and states of the game with it are covered.
-    let limited = Morris::with_params(&Params::new().with("pieces", 3)).unwrap();
+    let limited = Morris::default().with_params(&Params::new().with("pieces", 3)).unwrap();
     let (limited_truth, truth) = (known(&limited, folder.path()).unwrap(), known(&game(3), folder.path()).unwrap());
     let board = "WWxxxxWxxxxxxxBBBx B 0 0 -";
     let late = limited.parse_position(&format!("{board} 57")).unwrap();

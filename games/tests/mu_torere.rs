@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use turnstone_env::games::{MuTorere, mu_torere::State};
-use turnstone_env::{ActionList, Game, Params};
+use turnstone_env::{ActionList, Notation, Params, Rules};
 use turnstone_exact::{ExactValues, Solution};
 use turnstone_games::mu_torere::MuTorereValues;
 
@@ -19,7 +19,7 @@ fn counts(game: &MuTorere, solution: &Solution<MuTorere>) -> [usize; 3] {
 
 fn solved(traditional: bool) -> (MuTorere, Solution<MuTorere>) {
     let params = Params::new().with("max_plies", 0).with("hub_needs_neighbour", traditional);
-    let game = MuTorere::with_params(&params).expect("valid");
+    let game = MuTorere::default().with_params(&params).expect("valid");
     let solution = Solution::of(&game, 100_000).expect("small");
     (game, solution)
 }
@@ -76,7 +76,7 @@ fn induced(game: &MuTorere, state: &State, known: &mut HashMap<State, i8>) -> i8
 fn values_with_the_limit_are_those_of_backward_induction() {
     for (max_plies, traditional) in [(40, false), (23, true), (100, false)] {
         let params = Params::new().with("max_plies", max_plies).with("hub_needs_neighbour", traditional);
-        let game = MuTorere::with_params(&params).expect("valid");
+        let game = MuTorere::default().with_params(&params).expect("valid");
         let (truth, mut known) = (MuTorereValues::new(&game).expect("no fault"), HashMap::new());
         let (_, unlimited) = solved(traditional);
         let (mut decided, mut spoiled) = (0, 0);

@@ -3,7 +3,7 @@
 use super::common::shape;
 use turnstone_env::games::{Konane, Morris};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Params};
+use turnstone_env::{Params, Rules};
 use turnstone_models::{Heads, Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
 
 /// A small graph network.
@@ -34,7 +34,7 @@ fn points_share_their_weights() {
 fn shared_heads_do_not_depend_on_the_number_of_points() {
     let config = NetworkConfig::from(ResidualGraph { channels: 20, heads: Heads::Shared, ..Default::default() });
     let sizes = |size: &str| -> Vec<(String, Vec<usize>)> {
-        let game = Konane::with_params(&Params::new().with("size", size)).unwrap();
+        let game = Konane::default().with_params(&Params::new().with("size", size)).unwrap();
         let layout = config.layout(&shape(&game.spec())).unwrap();
         layout.into_iter().map(|spec| (spec.name, spec.shape)).collect()
     };
@@ -52,7 +52,7 @@ fn shared_heads_do_not_depend_on_the_number_of_points() {
 
 #[test]
 fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
-    let toy = shape(&Toy::with_params(&Params::new()).unwrap().spec());
+    let toy = shape(&Toy::default().with_params(&Params::new()).unwrap().spec());
     let error = |config: NetworkConfig, shape: &Shape| config.layout(shape).unwrap_err().to_string();
     let no_points = "this kind of network needs a board of points, and the game has none";
     assert_eq!(error(graph(1, Neighbourhood::Lines), &toy), no_points);

@@ -6,7 +6,7 @@ use super::gradients::{Everything, batch_of, learner_of, optimiser};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
-use turnstone_env::{Game, Params};
+use turnstone_env::{Params, Rules};
 use turnstone_models::{
     ComputeDevice, GpuInference, Inference, Neighbourhood, NetworkConfig, NetworkError, OptimiserConfig, Precision,
     ResidualConv, ResidualGraph, ResidualMlp, Shape, Weights, gpus,
@@ -21,7 +21,7 @@ const HALF_TOLERANCE: f32 = 5e-2;
 /// A network of every kind and variant, on a board with holes or on one that fills its lattice, where burn's own convolutions
 /// run. They are small: a GPU in software takes a second to compile a kernel.
 fn cases() -> Vec<(Shape, NetworkConfig)> {
-    let konane = Konane::with_params(&Params::new().with("size", 4)).unwrap();
+    let konane = Konane::default().with_params(&Params::new().with("size", 4)).unwrap();
     let (holes, lattice) = (super::gradients::shape(), shape(&konane.spec()));
     let graph = |neighbourhood| {
         NetworkConfig::from(ResidualGraph { blocks: 1, channels: 16, reach: 1, neighbourhood, ..Default::default() })

@@ -11,7 +11,7 @@ mod cached;
 mod split;
 mod queued;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 pub use self::batch::{EvalBatch, Evaluation};
 pub use self::cached::{CacheStats, Cached};
@@ -22,7 +22,7 @@ pub use self::split::Split;
 pub use self::tensors::{TensorFunction, TensorRows, Tensors};
 
 /// Gives a prior for every legal action of a position and a value of the position.
-pub trait Backend<G: Game> {
+pub trait Backend<G: Rules> {
     /// Writes the priors of the legal actions and the evaluation **for the first side** of every position of the batch. None
     /// of the positions is over. What it writes about a position must not depend on the others, unless it is random.
     ///
@@ -51,7 +51,7 @@ pub trait Backend<G: Game> {
     }
 }
 
-impl<G: Game, B: Backend<G> + ?Sized> Backend<G> for Box<B> {
+impl<G: Rules, B: Backend<G> + ?Sized> Backend<G> for Box<B> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         (**self).evaluate(game, batch)
     }
@@ -77,7 +77,7 @@ impl<G: Game, B: Backend<G> + ?Sized> Backend<G> for Box<B> {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Uniform;
 
-impl<G: Game> Backend<G> for Uniform {
+impl<G: Rules> Backend<G> for Uniform {
     fn evaluate(&mut self, _: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             equal_priors(batch.priors_mut(i));

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use rand::SeedableRng;
-//! use turnstone_env::{Game, games::MuTorere};
+//! use turnstone_env::{Rules, games::MuTorere};
 //! use turnstone_search::{Fault, Mcts, SearchOptions, Uniform};
 //!
 //! let game = MuTorere::default();
@@ -40,7 +40,7 @@ mod tests;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{Action, Game, Side};
+use turnstone_env::{Action, Rules, Side};
 
 pub use self::choice::{RootAction, draw_weighted};
 pub use self::method::{Gumbel, Method, Puct, RootNoise, SearchOptions};
@@ -62,7 +62,7 @@ pub struct TreeSize {
 
 /// The search of one game.
 #[derive(Clone, Debug)]
-pub struct Mcts<G: Game> {
+pub struct Mcts<G: Rules> {
     plan: Plan,
     tree: Tree<G>,
     /// The other arena for [`Mcts::advance`].
@@ -77,7 +77,7 @@ pub struct Mcts<G: Game> {
 /// Default limit of the size of a tree in bytes, as [`TreeSize::bytes`] counts them.
 pub const TREE_LIMIT: u64 = 256 << 20;
 
-impl<G: Game> Mcts<G> {
+impl<G: Rules> Mcts<G> {
     /// A search rooted at `state`, with nothing to do until [`Mcts::begin`].
     pub fn new(game: &G, state: G::State) -> Self {
         let mut tree = Tree::default();

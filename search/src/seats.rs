@@ -1,7 +1,7 @@
 //! Tree searches side by side, whose leaves are evaluated in one batch.
 
 use rand::Rng;
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use crate::backend::{Backend, EvalBatch, Fault};
 use crate::mcts::{Mcts, SearchOptions, SearchStep};
@@ -10,7 +10,7 @@ use crate::mcts::{Mcts, SearchOptions, SearchStep};
 ///
 /// ```
 /// use rand::SeedableRng;
-/// use turnstone_env::{Game, games::MuTorere};
+/// use turnstone_env::{Rules, games::MuTorere};
 /// use turnstone_search::{Cached, Fault, Pace, SearchOptions, Seats, Uniform};
 ///
 /// let game = MuTorere::default();
@@ -30,7 +30,7 @@ use crate::mcts::{Mcts, SearchOptions, SearchStep};
 /// # Ok::<(), Fault>(())
 /// ```
 #[derive(Debug)]
-pub struct Seats<G: Game, B> {
+pub struct Seats<G: Rules, B> {
     seats: Vec<Seat<G>>,
     /// The leaves that wait.
     batch: EvalBatch<G::State>,
@@ -38,7 +38,7 @@ pub struct Seats<G: Game, B> {
 }
 
 #[derive(Debug)]
-struct Seat<G: Game> {
+struct Seat<G: Rules> {
     search: Mcts<G>,
     stage: Stage,
     /// Whether the backend's exact values are asked for.
@@ -66,7 +66,7 @@ pub enum Pace {
 
 const BUSY: &str = "the seat is searching";
 
-impl<G: Game, B: Backend<G>> Seats<G, B> {
+impl<G: Rules, B: Backend<G>> Seats<G, B> {
     /// Without seats, which are made as needed.
     pub fn new(backend: B) -> Self {
         Self { seats: Vec::new(), batch: EvalBatch::default(), backend }
@@ -175,7 +175,7 @@ impl<G: Game, B: Backend<G>> Seats<G, B> {
     }
 }
 
-impl<G: Game> Seat<G> {
+impl<G: Rules> Seat<G> {
     /// Searches until a leaf waits, the search is over, or `pace` says so.
     fn next_leaf(
         &mut self,
@@ -221,6 +221,7 @@ impl<G: Game> Seat<G> {
 mod tests {
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
+    use turnstone_env::Notation;
     use turnstone_env::Side;
     use turnstone_env::games::Mancala;
 
@@ -228,7 +229,7 @@ mod tests {
     use crate::backend::{Cached, Rollout};
     use crate::mcts::RootAction;
 
-    type State = <Mancala as Game>::State;
+    type State = <Mancala as Rules>::State;
 
     /// An evaluation that depends on the position only; every third call fails.
     struct Playouts {

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
-use turnstone_env::{Action, Game};
+use turnstone_env::{Action, Rules};
 use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Gumbel, Method, Pace, Puct, Seats};
 
 thread_local! {
@@ -44,7 +44,7 @@ static COUNTING: Counting = Counting;
 struct Fixed;
 
 impl Backend<Mancala> for Fixed {
-    fn evaluate(&mut self, _: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, _: &Mancala, batch: &mut EvalBatch<<Mancala as Rules>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let priors = batch.priors_mut(i);
             let equal = 1.0 / priors.len() as f32;
@@ -59,7 +59,7 @@ impl Backend<Mancala> for Fixed {
 fn play(
     game: &Mancala,
     method: &Method,
-    seats: &mut Seats<Mancala, Cached<<Mancala as Game>::State, Fixed>>,
+    seats: &mut Seats<Mancala, Cached<<Mancala as Rules>::State, Fixed>>,
     moves: &mut Vec<Action>,
     over: &mut Vec<usize>,
 ) -> u64 {

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_agents::Playable;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, ActionList, Game, Outcome, Params, Side, play_text};
+use turnstone_env::{Action, ActionList, Notation, Outcome, Params, Rules, Side, play_text, try_play};
 use turnstone_exact::Solution;
 use turnstone_games::for_each_game;
 use turnstone_games::mancala::StoreDifference;
@@ -25,7 +25,7 @@ impl Heuristic<Toy> for Guess {
         "guess"
     }
 
-    fn estimate(&self, game: &Toy, state: &<Toy as Game>::State) -> i32 {
+    fn estimate(&self, game: &Toy, state: &<Toy as Rules>::State) -> i32 {
         let mut end = *state;
         let plies = (0..)
             .take_while(|_| {
@@ -38,13 +38,13 @@ impl Heuristic<Toy> for Guess {
         ToyMargin.final_score(game, &end, &game.outcome(&end).expect("the end of a line")) + plies as i32 % 2
     }
 
-    fn final_score(&self, game: &Toy, state: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
+    fn final_score(&self, game: &Toy, state: &<Toy as Rules>::State, outcome: &Outcome) -> i32 {
         ToyMargin.final_score(game, state, outcome)
     }
 }
 
 /// Minimax where the score of a won game is one less for each ply: plain recursion, to test searches against.
-fn soonest<G: Game>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State, depth: u32) -> (i32, Option<Action>) {
+fn soonest<G: Notation>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State, depth: u32) -> (i32, Option<Action>) {
     if let Some(outcome) = game.outcome(state) {
         return (heuristic.final_score(game, state, &outcome), None);
     }
@@ -74,7 +74,7 @@ fn result(found: &SearchResult) -> (i32, Option<Action>) {
 }
 
 /// Every form of search to a depth agrees with minimax on score and action.
-fn all_agree<G: Game>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State, depth: u32) {
+fn all_agree<G: Notation>(game: &G, heuristic: &dyn Heuristic<G>, state: &G::State, depth: u32) {
     let at = format!("{} depth {depth} {}", heuristic.name(), game.position_text(state));
     let minimax = Minimax::new(game, heuristic).search(state, depth);
     let plain = AlphaBeta::new(game, heuristic).search(state, depth);
@@ -128,7 +128,7 @@ fn random_trees() {
 }
 
 /// All searches agree at random positions of every game with every heuristic.
-fn agree<G: Game>(game: &G, heuristics: &[Box<dyn Heuristic<G>>], games: usize) {
+fn agree<G: Notation>(game: &G, heuristics: &[Box<dyn Heuristic<G>>], games: usize) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let mut legal = ActionList::new();
     for number in 0..games {
@@ -196,7 +196,7 @@ fn wins_come_soon_and_losses_late() {
 /// In every position of Mu Torere a win is found if and only if there is one, and it takes as long as it must.
 #[test]
 fn mu_torere_against_its_solution() {
-    let game = MuTorere::with_params(&Params::new().with("max_plies", 0)).expect("valid");
+    let game = MuTorere::default().with_params(&Params::new().with("max_plies", 0)).expect("valid");
     let solution = Solution::of(&game, 100_000).expect("a small game");
     let mut search = AlphaBeta::new(&game, WinLoss).with_table(1 << 20);
     for state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
@@ -247,8 +247,7 @@ fn lines_can_be_played() {
         while game.outcome(&state).is_none() {
             let found = search.deepen(&state, &Limits::depth(7));
             let mut end = state;
-            let texts: Vec<String> = found.line.iter().map(|&action| game.action_text(action)).collect();
-            play_text(&game, &mut end, &texts.join(" ")).expect("legal");
+            found.line.iter().for_each(|&action| try_play(&game, &mut end, action).expect("legal"));
             let score = game.outcome(&end).map_or_else(
                 || StoreDifference.estimate(&game, &end),
                 |outcome| StoreDifference.final_score(&game, &end, &outcome),

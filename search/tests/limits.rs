@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_env::games::Mancala;
 use turnstone_games::mancala::StoreDifference;
 use turnstone_search::Clock;

@@ -2,9 +2,9 @@
 
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::Game;
 use turnstone_env::games::{Mancala, MuTorere};
 use turnstone_env::toy::Toy;
+use turnstone_env::{Notation, Rules};
 use turnstone_exact::Solution;
 use turnstone_search::{
     Backend, EvalBatch, Evaluation, Fault, Gumbel, Mcts, Method, Puct, Rollout, RootNoise, SearchOptions, Uniform,
@@ -18,11 +18,11 @@ const PUCT: Method = Method::Puct(Puct { c_puct: 1.25, fpu_reduction: 0.2, noise
 const GUMBEL: Method =
     Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 1.0, gumbel_scale: 1.0 });
 
-fn searched<G: Game>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Backend<G>) -> Mcts<G> {
+fn searched<G: Rules>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Backend<G>) -> Mcts<G> {
     searched_by(&PUCT, game, state, simulations, evaluator)
 }
 
-fn searched_by<G: Game>(
+fn searched_by<G: Rules>(
     method: &Method,
     game: &G,
     state: G::State,
@@ -88,7 +88,7 @@ fn values_do_not_flip_on_a_double_move() {
 struct Exact(Solution<MuTorere>);
 
 impl Backend<MuTorere> for Exact {
-    fn evaluate(&mut self, _: &MuTorere, batch: &mut EvalBatch<<MuTorere as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, _: &MuTorere, batch: &mut EvalBatch<<MuTorere as Rules>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let value = self.0.value(batch.position(i).0);
             batch.set_evaluation(i, Evaluation::exact(value.expect("reachable")));
@@ -103,7 +103,7 @@ impl Backend<MuTorere> for Exact {
 #[test]
 fn with_exact_values_no_value_is_given_away() {
     let params = turnstone_env::Params::new().with("max_plies", 0);
-    let game = MuTorere::with_params(&params).expect("valid");
+    let game = MuTorere::default().with_params(&params).expect("valid");
     let solution = Solution::of(&game, 10_000).expect("small");
     let mut exact = Exact(solution.clone());
     for &state in solution.states().iter().filter(|state| game.outcome(state).is_none()) {
@@ -143,7 +143,7 @@ fn the_reused_tree_is_the_subtree() {
     search.run(&game, &mut evaluator).expect("it never fails");
     assert_eq!(search.actions().map(|a| a.visits).sum::<u32>(), kept + 100);
     let mut fresh = Mcts::new(&game, game.start());
-    fresh.advance(&game, game.parse_action("B5").expect("well-formed"));
+    fresh.advance(&game, game.parse_action(&game.start(), "B5").expect("well-formed"));
     assert_eq!(game.position_text(fresh.state()), "4,4,4,0,5,5/1 4,4,4,4,4,5/0 2");
 }
 
@@ -185,7 +185,7 @@ fn the_improved_policy_is_no_worse_than_the_priors() {
     // With exact values and equal priors the improved policy's expected value must not be below the priors' own
     // (the policy improvement theorem of Gumbel search), whatever the budget.
     let params = turnstone_env::Params::new().with("max_plies", 0);
-    let game = MuTorere::with_params(&params).expect("valid");
+    let game = MuTorere::default().with_params(&params).expect("valid");
     let solution = Solution::of(&game, 10_000).expect("small");
     let mut exact = Exact(solution.clone());
     let mut policy = Vec::new();
@@ -226,7 +226,7 @@ fn after_gumbel_search_the_root_is_worth_what_its_policy_gets() {
 struct Hopeful(f32);
 
 impl Backend<Toy> for Hopeful {
-    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Rules>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let legal = batch.position(i).1.len();
             batch.priors_mut(i).fill(1.0 / legal as f32);

@@ -2,7 +2,7 @@
 
 use turnstone_agents::{LoadedNetwork, NetworkBackend, SearchSettings};
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, Game, Side};
+use turnstone_env::{Action, Notation, Side};
 use turnstone_models::NetworkError;
 use turnstone_search::Mcts;
 
@@ -29,7 +29,7 @@ pub struct SamplePly {
 }
 
 /// Plays a sample game from the initial position.
-pub(crate) fn play<G: Game>(
+pub(crate) fn play<G: Notation>(
     game: &G,
     network: &LoadedNetwork,
     sampling: &Sampling,

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use turnstone_agents::{GpuBackend, NetworkBackend, random_observations, shape};
-use turnstone_env::{Game, Outcome};
+use turnstone_env::{Notation, Outcome};
 use turnstone_models::{ComputeDevice, GpuInference, NetworkError, QuantisedNetwork};
 use turnstone_search::{Backend, Fault, Queued, TensorFunction, Tensors, Uniform};
 
@@ -44,7 +44,7 @@ pub struct SelfPlayGames {
 ///
 /// # Errors
 /// The weights do not match the network, or the GPU cannot be used or failed.
-pub(crate) fn play<G: Game>(
+pub(crate) fn play<G: Notation>(
     game: &G,
     task: &Task,
     progress: &Progress,
@@ -74,7 +74,7 @@ pub(crate) fn play<G: Game>(
 
 /// Plays all games of a task, in a thread for each backend, with up to `seats` games at once in each. Returns `None` if `stop`
 /// was set before they were finished.
-fn play_with<G: Game, B: Backend<G> + Send>(
+fn play_with<G: Notation, B: Backend<G> + Send>(
     rules: &Arc<GameRules<G>>,
     backends: Vec<B>,
     seats: usize,
@@ -140,7 +140,7 @@ impl SelfPlayGames {
 ///
 /// # Errors
 /// The weights do not match the network.
-pub(crate) fn task_sessions<G: Game>(
+pub(crate) fn task_sessions<G: Notation>(
     game: &G,
     task: &Task,
     threads: usize,
@@ -152,7 +152,7 @@ pub(crate) fn task_sessions<G: Game>(
 }
 
 /// A session for each of `self_play.threads`, with a function on tensors, or else equal priors and value 0.
-pub(crate) fn sessions<G: Game>(
+pub(crate) fn sessions<G: Notation>(
     game: &G,
     settings: &GameSettings,
     function: Option<&TensorFunction>,
@@ -169,13 +169,13 @@ pub(crate) fn sessions<G: Game>(
 }
 
 /// What restores the games of a task from their transcripts.
-pub(crate) fn restorer<G: Game>(game: &G, task: &Task) -> Restore {
+pub(crate) fn restorer<G: Notation>(game: &G, task: &Task) -> Restore {
     let (rules, spec) = (GameRules::new(game, &task.settings), game.spec());
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 
 /// The network of a task on the processor, for each of some threads.
-fn network_backends<G: Game>(game: &G, task: &Task, threads: usize) -> Result<Vec<NetworkBackend>, NetworkError> {
+fn network_backends<G: Notation>(game: &G, task: &Task, threads: usize) -> Result<Vec<NetworkBackend>, NetworkError> {
     let (spec, batch) = (game.spec(), task.settings.self_play.concurrent_games);
     if !task.settings.self_play.precision.is_quantised() {
         let backend = |_| NetworkBackend::new(spec.clone(), &task.network, &task.weights, batch);

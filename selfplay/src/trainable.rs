@@ -95,6 +95,6 @@ pub type Games = turnstone_env::Games<dyn TrainableGame>;
 
 /// Entry of a game for the list of games.
 #[must_use]
-pub fn row<K: Playable>() -> Row<dyn TrainableGame> {
-    Row::knowing::<K::Game, K>(|game| game)
+pub fn row<K: Playable<Game: Default>>() -> Row<dyn TrainableGame> {
+    Row::with_knowledge::<K::Game, K>(|game| game)
 }

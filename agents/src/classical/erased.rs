@@ -1,6 +1,6 @@
 //! Object-safe interface to classical searches.
 
-use turnstone_env::{AnyState, Game};
+use turnstone_env::{AnyState, Rules};
 use turnstone_search::classic::SearchResult;
 
 use super::ClassicalSearch;
@@ -21,12 +21,12 @@ pub trait DynSearch: Send {
 }
 
 /// A search together with its game.
-pub(crate) struct WithGame<G: Game> {
+pub(crate) struct WithGame<G: Rules> {
     pub(crate) game: G,
     pub(crate) search: ClassicalSearch<G>,
 }
 
-impl<G: Game> DynSearch for WithGame<G> {
+impl<G: Rules> DynSearch for WithGame<G> {
     fn find(&mut self, state: &AnyState) -> SearchResult {
         self.search.find(state.of())
     }

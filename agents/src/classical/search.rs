@@ -1,7 +1,7 @@
 //! Classical searches built from specs, and the player that uses one.
 
 use turnstone_base::streams::Stream;
-use turnstone_env::{Action, ActionList, AnyState, Game};
+use turnstone_env::{Action, ActionList, AnyState, Rules};
 use turnstone_search::classic::{
     AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult, Stop,
 };
@@ -16,7 +16,7 @@ use crate::threads::spawn_or_warn;
 type AnyAlphaBeta<G> = AlphaBeta<G, Box<dyn Heuristic<G>>>;
 
 /// Classical search built from a spec.
-pub struct ClassicalSearch<G: Game> {
+pub struct ClassicalSearch<G: Rules> {
     search: Search<G>,
     /// The searches of the other threads, which share the table of an alpha-beta search.
     helpers: Vec<AnyAlphaBeta<G>>,
@@ -25,20 +25,20 @@ pub struct ClassicalSearch<G: Game> {
     method: ClassicalMethod,
 }
 
-enum Search<G: Game> {
+enum Search<G: Rules> {
     Minimax(Minimax<G, Box<dyn Heuristic<G>>>),
     AlphaBeta(Box<AnyAlphaBeta<G>>),
     BreadthFirst(BreadthFirst<G, Box<dyn Heuristic<G>>>),
     BestFirst(BestFirst<G, Box<dyn Heuristic<G>>>),
 }
 
-impl<G: Game> ClassicalSearch<G> {
+impl<G: Rules> ClassicalSearch<G> {
     /// Creates the search that the spec describes.
     ///
     /// # Errors
     /// The game has no static evaluation of that name, or none at all.
     pub fn new<K: Playable<Game = G>>(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
-        let heuristic = find_heuristic::<K>(spec.heuristic.as_deref())?;
+        let heuristic = find_heuristic::<K>(game, spec.heuristic.as_deref())?;
         let alpha_beta = |heuristic, mebibytes| match mebibytes {
             0 => AlphaBeta::new(game, heuristic),
             _ => AlphaBeta::new(game, heuristic).with_table((mebibytes as usize) << 20),
@@ -53,7 +53,7 @@ impl<G: Game> ClassicalSearch<G> {
         };
         let (game, name) = (game.clone(), spec.heuristic.clone());
         let helper = move || {
-            let heuristic = find_heuristic::<K>(name.as_deref()).expect("it was found before");
+            let heuristic = find_heuristic::<K>(&game, name.as_deref()).expect("it was found before");
             AlphaBeta::new(&game, heuristic)
         };
         let (method, helper) = (spec.method.clone(), Box::new(helper));
@@ -111,7 +111,7 @@ impl<G: Game> ClassicalSearch<G> {
 }
 
 /// Runs a search while other threads search the same position, until it ends. The positions that they visit are counted.
-fn with_help<G: Game>(
+fn with_help<G: Rules>(
     helpers: &mut [AnyAlphaBeta<G>],
     method: &ClassicalMethod,
     state: &G::State,
@@ -152,7 +152,7 @@ impl Drop for RaiseOnDrop<'_> {
     }
 }
 
-impl<G: Game> Search<G> {
+impl<G: Rules> Search<G> {
     /// Searches with the limits of the request, or else with those of the method and the time `share` of the game.
     fn find(
         &mut self,
@@ -227,18 +227,18 @@ impl<G: Game> Search<G> {
 }
 
 /// A classical search that chooses.
-pub(crate) struct ClassicalChooser<G: Game> {
+pub(crate) struct ClassicalChooser<G: Rules> {
     game: G,
     search: ClassicalSearch<G>,
 }
 
-impl<G: Game> ClassicalChooser<G> {
+impl<G: Rules> ClassicalChooser<G> {
     pub(crate) fn new(game: G, search: ClassicalSearch<G>) -> Self {
         Self { game, search }
     }
 }
 
-impl<G: Game> Chooser for ClassicalChooser<G> {
+impl<G: Rules> Chooser for ClassicalChooser<G> {
     fn new_game(&mut self) {
         self.search.begin_game();
     }
@@ -277,7 +277,7 @@ impl<G: Game> Chooser for ClassicalChooser<G> {
 }
 
 /// The first legal action, as the answer of a search that was stopped before it found one.
-fn first_legal<G: Game>(game: &G, state: &G::State) -> Action {
+fn first_legal<G: Rules>(game: &G, state: &G::State) -> Action {
     let mut legal = ActionList::new();
     game.legal(state, &mut legal);
     legal[0]

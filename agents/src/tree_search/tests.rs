@@ -1,6 +1,7 @@
 //! Seats side by side, exact values, stops, and evaluations that fail.
 
 use turnstone_base::streams::{Purpose, stream};
+use turnstone_env::Notation;
 use turnstone_env::games::{Mancala, mancala};
 use turnstone_exact::{Silent, SolveLimits};
 use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
@@ -217,7 +218,7 @@ fn covered_positions_are_played_by_the_values_unless_lost() {
     let chosen = search.advance(&mut |_, _| ()).expect("it never fails");
     assert_eq!((chosen.len(), chosen[0].0, search.comment(0).as_deref()), (1, 0, Some("by the tables")));
     let (found, _) = finish(&mut search, 1);
-    assert!(found[0].0 == 1 && game.action_text(found[0].1.actions[0].root.action).starts_with('A'));
+    assert!(found[0].0 == 1 && game.action_text(lost.of(), found[0].1.actions[0].root.action).starts_with('A'));
     assert_eq!(found[0].1.proven, None, "the search of a lost position does without tables");
 }
 

@@ -247,9 +247,10 @@ pub(crate) struct PositionArgs {
 /// A position as it is given, with its game.
 pub(crate) struct Place {
     pub(crate) game: Arc<dyn TrainableGame>,
-    /// The position, and the last move before it.
+    /// The position.
     pub(crate) state: AnyState,
-    pub(crate) last: Option<Action>,
+    /// The position before it, and the action that was played there.
+    pub(crate) last: Option<(AnyState, Action)>,
 }
 
 impl PositionArgs {
@@ -281,13 +282,21 @@ impl PositionArgs {
         if ply > actions.len() {
             bail!("{}: there is no position after {ply} plies: the game has {}", file.path.display(), actions.len());
         }
-        let last = ply.checked_sub(1).map(|before| actions[before]);
+        let last = ply.checked_sub(1).map(|before| (positions[before].clone(), actions[before]));
         self.moved(game, positions.swap_remove(ply), last)
     }
 
     /// The position after the moves of `--moves`.
-    fn moved(&self, game: Arc<dyn TrainableGame>, mut state: AnyState, last: Option<Action>) -> Result<Place> {
-        let last = game.play_text(&mut state, &self.moves)?.last().copied().or(last);
+    fn moved(
+        &self,
+        game: Arc<dyn TrainableGame>,
+        mut state: AnyState,
+        mut last: Option<(AnyState, Action)>,
+    ) -> Result<Place> {
+        for text in self.moves.split_whitespace() {
+            let before = state.clone();
+            last = game.play_text(&mut state, text)?.first().map(|&action| (before, action));
+        }
         Ok(Place { game, state, last })
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use turnstone_agents::Playable;
 use turnstone_base::terminal::print_stderr;
 use turnstone_base::text::printable;
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 
@@ -59,9 +59,9 @@ impl Program {
 
     /// Adds a game, by the type that says what is known about it. It replaces a game of the same name.
     #[must_use]
-    pub fn with<K: Playable>(mut self) -> Self {
+    pub fn with<K: Playable<Game: Default>>(mut self) -> Self {
         self.games = self.games.with(row::<K>());
-        self.additions.game.get_or_insert(K::Game::NAME);
+        self.additions.game.get_or_insert_with(|| K::Game::default().spec().name);
         self
     }
 

@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use turnstone_env::games::Morabaraba;
 use turnstone_env::games::morabaraba::{self as rules, Ply, State, ply, point_names, targets};
-use turnstone_env::{Action, ActionList, Error, Game, Side};
+use turnstone_env::{Action, ActionList, Error, Rules, Side};
 
 const POINTS: u8 = 24;
 const ALL: u32 = (1 << POINTS) - 1;

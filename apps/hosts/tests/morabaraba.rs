@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Morabaraba;
 use turnstone_env::games::morabaraba::State;
-use turnstone_env::{Action, ActionList, Game, play_text};
+use turnstone_env::{Action, ActionList, Notation, Rules, play_text};
 use turnstone_hosts::morabaraba::{self, Board, Player, PlayerAction};
 
 fn board(text: &str) -> Board {
@@ -129,7 +129,8 @@ fn queries_agree_with_the_game() {
 /// The contest's coordinates count x to the right and y down.
 #[test]
 fn the_picture_lies_as_in_the_contest() {
-    let points = Morabaraba::default().board_points();
+    let game = Morabaraba::default();
+    let points = game.board(&game.start(), None).points();
     let of = |name: &str| points.iter().find(|point| point.label == name).expect("a point").at;
     let (corner, unit) = (of("a1"), (of("a7")[0] - of("a1")[0]) / 6.0);
     for point in &points {

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_agents::Playable;
 use turnstone_env::games::Morris;
 use turnstone_env::games::morris::State;
-use turnstone_env::{ActionList, Game, Outcome, Side};
+use turnstone_env::{ActionList, Notation, Outcome, Rules, Side};
 use turnstone_hosts::morris::{self, Board, Phase};
 
 use super::sources::walk;

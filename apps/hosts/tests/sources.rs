@@ -3,19 +3,19 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::{Konane, Mancala, MuTorere};
-use turnstone_env::{Action, ActionList, Game, Params, Side, play_text};
+use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side, play_text};
 use turnstone_hosts::konane;
 use turnstone_hosts::mancala::{self, Player};
 use turnstone_hosts::mu_torere;
 
 /// Calls `visit` with every state of some random games and the legal actions' texts.
-pub(crate) fn walk<G: Game>(game: &G, games: u64, mut visit: impl FnMut(&G::State, &[String])) {
+pub(crate) fn walk<G: Notation>(game: &G, games: u64, mut visit: impl FnMut(&G::State, &[String])) {
     for seed in 0..games {
         let (mut rng, mut legal) = (Xoshiro256PlusPlus::seed_from_u64(seed), ActionList::new());
         let mut state = game.start();
         loop {
             game.legal(&state, &mut legal);
-            let texts: Vec<String> = legal.iter().map(|&action| game.action_text(action)).collect();
+            let texts: Vec<String> = legal.iter().map(|&action| game.action_text(&state, action)).collect();
             visit(&state, &texts);
             if legal.is_empty() {
                 break;
@@ -44,7 +44,7 @@ fn konane_prints_the_board_after_ten_moves() {
 1 O X O X O X O X";
     let rows: Vec<String> = board.lines().map(|line| line[2..].replace(' ', "")).collect();
     assert_eq!(game.position_text(&state), format!("{} X", rows.join("/")));
-    let drawn: Vec<String> = game.draw(&state).lines().skip(2).map(|row| words(row).join(" ")).collect();
+    let drawn: Vec<String> = game.board(&state, None).text().lines().take(8).map(|row| words(row).join(" ")).collect();
     assert_eq!(drawn.join("\n"), board);
 }
 
@@ -99,7 +99,7 @@ fn mancala_sows_b5_as_printed() {
 #[test]
 fn mancala_board_agrees_with_the_game() {
     for first_player in ["1", "2"] {
-        let game = Mancala::with_params(&Params::new().with("first_player", first_player)).expect("valid");
+        let game = Mancala::default().with_params(&Params::new().with("first_player", first_player)).expect("valid");
         let mut before: Option<(mancala::Board, Vec<String>)> = None;
         walk(&game, 200, |state, legal| {
             let row = |side| game.row(state, side).to_vec();

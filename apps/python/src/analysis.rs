@@ -101,7 +101,7 @@ impl Analysis {
     /// The text of the action to play.
     #[getter]
     fn move_text(&self) -> String {
-        self.state.game.rules.action_text_in(&self.state.state, self.action)
+        self.state.game.rules.action_text(&self.state.state, self.action)
     }
 
     /// float32 [actions]: the policy that results from the search, by action; 1 for the action of an agent without a tree.

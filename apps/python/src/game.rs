@@ -206,7 +206,7 @@ impl Game {
     pub(crate) fn action(&self, action: &Bound<'_, PyAny>, state: &AnyState) -> PyResult<Action> {
         if action.is_instance_of::<PyString>() {
             let text: String = action.extract()?;
-            return self.guarded(|| self.rules.parse_action_in(state, &text))?.map_err(game_error);
+            return self.guarded(|| self.rules.parse_action(state, &text))?.map_err(game_error);
         }
         self.indexed(action, "an integer or a text")
     }
@@ -341,7 +341,7 @@ impl GameObject {
         if let Some(game) = known {
             return Ok(game);
         }
-        let game = Arc::new(Erased::knowing::<PyGame>(PyGame::new(object, this.params.0.clone(), made_by_name)?));
+        let game = Arc::new(Erased::<_, PyGame>::with_knowledge(PyGame::new(object, this.params.0.clone(), made_by_name)?));
         *held() = Arc::downgrade(&game);
         Ok(game)
     }
@@ -521,13 +521,13 @@ impl GameObject {
     fn action_text(slf: &Bound<'_, Self>, action: &Bound<'_, PyAny>) -> PyResult<String> {
         let game = Game::of_object(slf.as_any())?;
         let action = game.indexed(action, "an integer")?;
-        game.guarded(|| game.rules.action_text(action))
+        game.guarded(|| game.rules.action_text(&game.rules.start(), action))
     }
 
     /// The action of a text; whether it is legal depends on the state.
     fn action_index(slf: &Bound<'_, Self>, text: &str) -> PyResult<u16> {
         let game = Game::of_object(slf.as_any())?;
-        game.guarded(|| game.rules.parse_action(text))?.map(|action| action.0).map_err(game_error)
+        game.guarded(|| game.rules.parse_action(&game.rules.start(), text))?.map(|action| action.0).map_err(game_error)
     }
 
     /// Where the policy vector of a network holds an action of a player (0 or 1). Policies are seen by the player to

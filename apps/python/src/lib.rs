@@ -56,7 +56,7 @@ fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Adds a game to the built-in ones.
 #[doc(hidden)]
-pub fn compile_in<K: Playable>() {
+pub fn compile_in<K: Playable<Game: Default>>() {
     registry::compile_in(turnstone_selfplay::row::<K>());
 }
 

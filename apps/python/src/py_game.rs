@@ -11,12 +11,13 @@ mod rules;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_agents::Playable;
-use turnstone_env::{Action, ActionList, Erased, Error, Game, Outcome, Params, Side, Spec, Symmetry};
+use turnstone_env::board::{Board, Shape};
+use turnstone_env::{Action, ActionList, Erased, Error, Notation, Outcome, Params, Rules, Side, Spec, Symmetry};
 use turnstone_env::{conformance, svg};
 
 pub(crate) use declaration::{interned, params, set_base};
@@ -24,20 +25,22 @@ pub(crate) use layout::PyState;
 
 use cache::Cache;
 use fault::Faults;
-use rules::{Facts, Rules};
+use rules::{Facts, PyRules};
 
 /// Positions that a check of the rules asks about one by one and all at once.
 const CHECKED: usize = 200;
+
+/// Most states that wait to be observed together.
+const MOST_UNSEEN: usize = 1024;
 
 /// A game with its rules in Python.
 #[derive(Clone)]
 pub(crate) struct PyGame(Arc<Inner>);
 
 struct Inner {
-    rules: Rules,
+    rules: PyRules,
     spec: Spec,
     params: Params,
-    side_names: [&'static str; 2],
     class: usize,
     make: Make,
     start: PyState,
@@ -47,6 +50,9 @@ struct Inner {
     plays: Cache<Box<PyState>>,
     /// Feature vectors.
     observations: Cache<Arc<[f32]>>,
+    /// States that were asked about and not observed yet: a search adds many leaves, and then observes them all. The first
+    /// that is observed has them all observed at once, where the rules have a method for that.
+    unseen: Mutex<Vec<PyState>>,
     /// Texts of the actions, and actions by text.
     texts: OnceLock<(Vec<String>, HashMap<String, Action>)>,
     /// The games with other parameters that were made from this one.
@@ -61,17 +67,15 @@ impl PyGame {
     pub(crate) fn new(object: &Bound<'_, PyAny>, params: Params, make: Make) -> PyResult<Self> {
         let spec = declaration::spec(object)?;
         let shape = [spec.point_planes.len(), spec.lattice[0], spec.lattice[1]];
-        let (rules, start) = Rules::new(object, spec.name, spec.actions, shape, spec.bounds)?;
+        let (rules, start) = PyRules::new(object, spec.name, spec.actions, shape, spec.bounds)?;
         let size = rules.layout.size();
         let (facts, plays) = (Cache::new(2 * size + 2 * spec.actions), Cache::new(size + size_of::<PyState>()));
         let observations = Cache::new(size + 4 * spec.features());
-        let side_names = declaration::side_names(object)?;
         let (faults, texts) = (Faults::default(), OnceLock::new());
         Ok(Self(Arc::new(Inner {
             rules,
             spec,
             params,
-            side_names,
             make,
             class: object.get_type().as_ptr().addr(),
             start,
@@ -79,6 +83,7 @@ impl PyGame {
             facts,
             plays,
             observations,
+            unseen: Mutex::default(),
             texts,
             others: Mutex::default(),
         })))
@@ -118,7 +123,7 @@ impl PyGame {
     }
 
     /// Asks the rules; an exception ends the present work.
-    fn ask<T>(&self, question: impl FnOnce(Python<'_>, &Rules) -> PyResult<T>) -> T {
+    fn ask<T>(&self, question: impl FnOnce(Python<'_>, &PyRules) -> PyResult<T>) -> T {
         self.0.faults.check();
         // The exception is raised without the GIL, which other threads may be waiting for.
         match Python::attach(|py| self.0.faults.calling_rules(py, || question(py, &self.0.rules))) {
@@ -138,7 +143,18 @@ impl PyGame {
         }
         let facts = self.ask(|py, rules| rules.facts(py, &[*state])).pop().expect("facts of one position");
         self.0.facts.put(self.bytes(state), facts.clone());
+        if self.0.rules.observe.many && facts.outcome.is_none() {
+            let mut unseen = self.unseen();
+            if unseen.len() == MOST_UNSEEN {
+                unseen.clear();
+            }
+            unseen.push(*state);
+        }
         facts
+    }
+
+    fn unseen(&self) -> MutexGuard<'_, Vec<PyState>> {
+        self.0.unseen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bytes of a state and an action.
@@ -158,6 +174,35 @@ impl PyGame {
         let observations = self.ask(|py, rules| rules.observations(py, &missing));
         for (state, observation) in missing.iter().zip(observations) {
             self.0.observations.put(self.bytes(state), observation.into());
+        }
+    }
+
+    /// Asks about actions that are about to be played in many games, and about the states that they lead to, all at once, where
+    /// the rules have methods for that.
+    pub(crate) fn expect_plays(&self, plays: Vec<(PyState, Action)>) {
+        let rules = &self.0.rules;
+        let (unknown, mut after): (Vec<_>, Vec<_>) = plays
+            .into_iter()
+            .map(|play| (play, self.0.plays.get(&self.play_key(&play.0, play.1))))
+            .partition(|(_, after)| after.is_none());
+        let unknown: Vec<(PyState, Action)> = unknown.into_iter().map(|(play, _)| play).collect();
+        if rules.play.many && !unknown.is_empty() {
+            let states = self.ask(|py, rules| rules.plays(py, &unknown));
+            for (play, state) in unknown.into_iter().zip(states) {
+                self.0.plays.put(&self.play_key(&play.0, play.1), Box::new(state));
+                after.push((play, Some(Box::new(state))));
+            }
+        }
+        let mut states: Vec<PyState> = after.into_iter().filter_map(|(_, state)| state.map(|state| *state)).collect();
+        states.sort_unstable_by_key(|state| state.0);
+        states.dedup();
+        if rules.observe.many {
+            self.expect_observations(&states);
+        }
+        states.retain(|state| !self.0.facts.has(self.bytes(state)));
+        if (rules.mover.many || rules.outcome.many || rules.legal.many) && !states.is_empty() {
+            let facts = self.ask(|py, rules| rules.facts(py, &states));
+            states.iter().zip(facts).for_each(|(state, facts)| self.0.facts.put(self.bytes(state), facts));
         }
     }
 
@@ -218,18 +263,10 @@ impl fmt::Debug for PyGame {
     }
 }
 
-impl Game for PyGame {
-    const NAME: &'static str = "";
-    const VERSION: u32 = 0;
+impl Rules for PyGame {
     type State = PyState;
 
-    /// Nothing but an instance knows which game it is: see [`Game::remade`].
-    fn with_params(_: &Params) -> Result<Self, Error> {
-        let name = "of a class in Python".to_owned();
-        Err(Error::UnknownGame { name, nearest: None, known: String::new() })
-    }
-
-    fn remade(&self, params: &Params) -> Result<Self, Error> {
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
         let made = Python::attach(|py| (self.0.make)(&self.object().bind(py).get_type(), params))?;
         let other = made.game().clone();
         self.0.others.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&other.0));
@@ -276,46 +313,15 @@ impl Game for PyGame {
             features.copy_from_slice(&known);
             return;
         }
-        let observation = self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation");
-        features.copy_from_slice(&observation);
-        self.0.observations.put(self.bytes(state), observation.into());
-    }
-
-    fn observe_many(&self, states: &[PyState], features: &mut [f32]) {
         if self.0.rules.observe.many {
-            self.expect_observations(states);
+            self.expect_observations(&[&[*state], &std::mem::take(&mut *self.unseen())[..]].concat());
         }
-        for (state, row) in states.iter().zip(features.chunks_exact_mut(self.0.spec.features())) {
-            self.observe(state, row);
-        }
-    }
-
-    fn expect_plays<'a>(&self, plays: impl Iterator<Item = (&'a PyState, Action)>) {
-        let rules = &self.0.rules;
-        let plays: Vec<(PyState, Action)> = plays.map(|(state, action)| (*state, action)).collect();
-        let (unknown, mut after): (Vec<_>, Vec<_>) = plays
-            .into_iter()
-            .map(|play| (play, self.0.plays.get(&self.play_key(&play.0, play.1))))
-            .partition(|(_, after)| after.is_none());
-        let unknown: Vec<(PyState, Action)> = unknown.into_iter().map(|(play, _)| play).collect();
-        if rules.play.many && !unknown.is_empty() {
-            let states = self.ask(|py, rules| rules.plays(py, &unknown));
-            for (play, state) in unknown.into_iter().zip(states) {
-                self.0.plays.put(&self.play_key(&play.0, play.1), Box::new(state));
-                after.push((play, Some(Box::new(state))));
-            }
-        }
-        let mut states: Vec<PyState> = after.into_iter().filter_map(|(_, state)| state.map(|state| *state)).collect();
-        states.sort_unstable_by_key(|state| state.0);
-        states.dedup();
-        if rules.observe.many {
-            self.expect_observations(&states);
-        }
-        states.retain(|state| !self.0.facts.has(self.bytes(state)));
-        if (rules.mover.many || rules.outcome.many || rules.legal.many) && !states.is_empty() {
-            let facts = self.ask(|py, rules| rules.facts(py, &states));
-            states.iter().zip(facts).for_each(|(state, facts)| self.0.facts.put(self.bytes(state), facts));
-        }
+        let observation = match self.0.observations.get(self.bytes(state)) {
+            Some(known) => known,
+            None => self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation").into(),
+        };
+        features.copy_from_slice(&observation);
+        self.0.observations.put(self.bytes(state), observation);
     }
 
     fn permuted(&self, state: &PyState, symmetry: &Symmetry) -> PyState {
@@ -325,11 +331,14 @@ impl Game for PyGame {
         self.ask(|py, rules| rules.permuted(py, state, &symmetry.points))
     }
 
-    fn action_text(&self, action: Action) -> String {
+}
+
+impl Notation for PyGame {
+    fn action_text(&self, _: &PyState, action: Action) -> String {
         self.texts().0[action.index()].clone()
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &PyState, text: &str) -> Result<Action, Error> {
         let known = self.texts().1.get(text).copied();
         known.ok_or_else(|| Error::action(text, "is not the text of an action"))
     }
@@ -348,26 +357,15 @@ impl Game for PyGame {
         parsed.map(|(state, _)| state)
     }
 
-    fn draw(&self, state: &PyState) -> String {
-        self.ask(|py, rules| rules.draw(py, state))
+    /// No point of the board is clicked: it is a text.
+    fn points_of(&self, _: &PyState, _: Action) -> Vec<usize> {
+        Vec::new()
     }
 
-    fn draw_svg(&self, state: &PyState, _last: Option<Action>) -> String {
-        let caption = svg::status(self.outcome(state), self.mover(state), self.0.side_names);
-        svg::text_board(&format!("{}: {caption}", self.0.spec.name), &format!("{}\n\n{caption}", self.draw(state)))
-    }
-
-    /// The drawing is a text, whatever the planes are called.
-    fn pieces(&self, _state: &PyState) -> Option<Vec<Option<Side>>> {
-        None
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        self.0.side_names
-    }
-
-    fn clicks(&self, _state: &PyState, _action: Action) -> Vec<usize> {
-        Vec::new() // the drawing shows no points
+    fn board(&self, state: &PyState, _: Option<(&PyState, Action)>) -> Board {
+        let drawing = self.ask(|py, rules| rules.draw(py, state));
+        let status = svg::status(self.outcome(state), self.mover(state), self.0.spec.sides);
+        Board { status, ..Board::new(Shape::Text(drawing), self.0.spec.points) }
     }
 }
 

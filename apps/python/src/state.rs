@@ -23,8 +23,8 @@ pub(crate) struct State {
     #[pyo3(get)]
     pub(crate) game: Game,
     pub(crate) state: AnyState,
-    /// The action that led to it, which drawings mark.
-    last: Option<Action>,
+    /// The position before it and the action that led to it, which drawings mark.
+    last: Option<(AnyState, Action)>,
 }
 
 /// How a game ended.
@@ -82,13 +82,13 @@ impl State {
     /// The part of the game: `opening`, `midgame` or `endgame`.
     #[getter]
     fn phase(&self) -> &'static str {
-        self.game.rules.phase(&self.state)
+        self.game.rules.phase(&self.state).name()
     }
 
     /// The action that led to this state, which drawings mark; None for a state from a text.
     #[getter]
     fn last_action(&self) -> Option<u16> {
-        self.last.map(|action| action.0)
+        self.last.as_ref().map(|(_, action)| action.0)
     }
 
     /// How the game ended, None while it runs.
@@ -130,13 +130,17 @@ impl State {
     fn play(&self, actions: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut state = self.state.clone();
         let last = if actions.is_instance_of::<PyString>() {
-            let text: String = actions.extract()?;
-            let played = self.ask(|rules| rules.play_text(&mut state, &text))?;
-            played.map_err(game_error)?.last().copied().or(self.last)
+            let (text, mut last): (String, _) = (actions.extract()?, self.last.clone());
+            for text in text.split_whitespace() {
+                let before = state.clone();
+                let played = self.ask(|rules| rules.play_text(&mut state, text))?.map_err(game_error)?;
+                last = played.first().map(|&action| (before, action));
+            }
+            last
         } else {
             let action = self.game.action(actions, &self.state)?;
             self.ask(|rules| rules.try_play(&mut state, action))?.map_err(game_error)?;
-            Some(action)
+            Some((self.state.clone(), action))
         };
         Ok(Self { game: self.game.clone(), state, last })
     }
@@ -170,7 +174,7 @@ impl State {
 
     /// The board as an SVG document.
     fn svg(&self) -> PyResult<String> {
-        self.ask(|rules| rules.draw_svg(&self.state, self.last))
+        self.ask(|rules| rules.draw_svg(&self.state, self.last.as_ref().map(|(before, action)| (before, *action))))
     }
 
     /// The position in the game's notation, which `State(game, text)` reads.
@@ -180,7 +184,7 @@ impl State {
 
     /// The board drawn as text, several lines.
     fn board(&self) -> PyResult<String> {
-        self.ask(|rules| rules.draw(&self.state))
+        self.ask(|rules| rules.board(&self.state, None).text())
     }
 
     fn _repr_svg_(&self) -> PyResult<String> {
@@ -213,7 +217,11 @@ impl State {
         let restore = py.import("turnstone")?.getattr("_restore_state")?;
         let (game, version) = (self.game.identity(py)?, self.game.rules.version());
         let params = self.game.params(py)?;
-        let arguments = (game, version, params, self.text()?, self.last_action()).into_pyobject(py)?;
+        let text = |(before, action): &(AnyState, Action)| -> PyResult<(String, u16)> {
+            Ok((self.ask(|rules| rules.position_text(before))?, action.0))
+        };
+        let last = self.last.as_ref().map(text).transpose()?;
+        let arguments = (game, version, params, self.text()?, last).into_pyobject(py)?;
         Ok((restore, arguments))
     }
 
@@ -229,8 +237,10 @@ impl State {
 impl State {
     fn image(&self, symmetry: usize) -> PyResult<Self> {
         let rules = &self.game.rules;
-        let last = self.last.map(|action| Action(rules.spec().symmetries[symmetry].actions[action.index()]));
-        let state = self.ask(|rules| rules.permuted(&self.state, symmetry))?;
+        let image = |state| self.ask(|rules| rules.permuted(state, symmetry));
+        let mapped = |action: Action| Action(rules.spec().symmetries[symmetry].actions[action.index()]);
+        let last = self.last.as_ref().map(|(before, action)| Ok::<_, PyErr>((image(before)?, mapped(*action))));
+        let (state, last) = (image(&self.state)?, last.transpose()?);
         Ok(Self { game: self.game.clone(), state, last })
     }
 
@@ -291,12 +301,13 @@ pub(crate) fn restore_state(
     version: u32,
     params: &Bound<'_, PyDict>,
     text: Option<&str>,
-    last: Option<i64>,
+    last: Option<(String, i64)>,
 ) -> PyResult<Py<PyAny>> {
     let py = params.py();
     let game = restored(game, version, params)?;
     let Some(text) = text else { return Ok(game.into_pyobject(py)?.unbind()) };
-    let state = game.guarded(|| game.rules.parse_position(text))?.map_err(game_error)?;
-    let last = last.map(|action| game.index(action)).transpose()?;
+    let read = |text: &str| game.guarded(|| game.rules.parse_position(text))?.map_err(game_error);
+    let last = last.map(|(before, action)| Ok::<_, PyErr>((read(&before)?, game.index(action)?))).transpose()?;
+    let state = read(text)?;
     Ok(State { game, state, last }.into_pyobject(py)?.into_any().unbind())
 }

@@ -2,10 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use turnstone_env::{Action, AutoReset, Lanes};
+use turnstone_env::{Action, ActionList, AutoReset, Error, Lanes, Rules, VecBuffers};
 
 use crate::errors::value_error;
 use crate::game::Game;
+use crate::py_game::PyState;
 
 pub(crate) struct Stepping {
     pub(crate) lanes: Box<dyn Lanes>,
@@ -21,6 +22,22 @@ impl Stepping {
         let threads = if game.python().is_some() { 1 } else { threads };
         let lanes = game.rules.lanes(envs, threads, auto_reset);
         Self { lanes, actions: Vec::with_capacity(envs), is_reset: false }
+    }
+}
+
+impl Stepping {
+    /// Plays the actions. Rules in Python are asked about all of them at once.
+    pub(crate) fn step(&mut self, game: &Game, out: &mut VecBuffers<'_>) -> Result<(), Error> {
+        if let Some(rules) = game.python() {
+            let mut legal = ActionList::new();
+            let plays = self.actions.iter().enumerate().map(|(env, &action)| (*self.lanes.state(env).of(), action));
+            let mut is_legal = |(state, action): &(PyState, Action)| {
+                rules.legal(state, &mut legal);
+                legal.contains(*action)
+            };
+            rules.expect_plays(plays.filter(&mut is_legal).collect());
+        }
+        self.lanes.step(&self.actions, out)
     }
 }
 

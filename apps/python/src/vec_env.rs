@@ -232,7 +232,7 @@ impl VecEnv {
         let result = self.with_buffers(py, |inner, out| {
             inner.actions.clear();
             inner.actions.extend(actions.iter().map(|&action| Action(action.into() as u16)));
-            inner.lanes.step(&inner.actions, out)
+            inner.step(&self.game, out)
         })?;
         result.map_err(game_error)?;
         Ok(self.on_step.clone_ref(py))

@@ -17,7 +17,7 @@ pub fn games() -> Games<dyn PlayableGame> {
 }
 
 /// Adds a game. It replaces one of the same name.
-pub fn add_game<K: Playable>() {
+pub fn add_game<K: Playable<Game: Default>>() {
     let games = games().with(row::<K>());
     *GAMES.lock().unwrap_or_else(PoisonError::into_inner) = Some(games);
 }

@@ -219,7 +219,7 @@ impl Searcher {
         let game = self.table.game();
         let (mut state, mut actions) = (root.clone(), Vec::new());
         for text in line.split_whitespace() {
-            let action = game.parse_action_in(&state, text)?;
+            let action = game.parse_action(&state, text)?;
             actions.push(action);
             // The tree does not reach beyond an illegal action.
             let _ = game.try_play(&mut state, action);
@@ -246,7 +246,7 @@ impl Searcher {
         }
         let Predicted { priors, evaluation: Evaluation { value, draw } } = self.predicted(&state)?;
         let game = self.table.game();
-        let prior = |(action, prior)| Prior { action: game.action_text_in(&state, action), prior };
+        let prior = |(action, prior)| Prior { action: game.action_text(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
     }
 
@@ -272,7 +272,7 @@ impl Searcher {
         let mut tell = |info: &SearchInfo| report(json(&progress(game, &state, info, mover.sign())));
         let request = SearchRequest { limits, control, reports: true, ..SearchRequest::default() };
         let chosen = self.search.choose_within(SEAT, &state, request, &mut tell);
-        Ok(game.action_text_in(&state, chosen.map_err(|fault| Fault(fault.to_string()))?))
+        Ok(game.action_text(&state, chosen.map_err(|fault| Fault(fault.to_string()))?))
     }
 
     /// The best action by the agent's tree search, with the limits of its spec.
@@ -294,7 +294,7 @@ impl Searcher {
                 analysis.actions[0].root.action
             }
         };
-        Ok(self.table.game().action_text_in(state, action))
+        Ok(self.table.game().action_text(state, action))
     }
 
     /// What the network says without search.
@@ -334,7 +334,7 @@ impl Searcher {
         let game = self.table.game();
         let RootAction { action, prior, visits, value, proven } = *root;
         let line = game.line_texts(state, line);
-        ActionReport { action: game.action_text_in(state, action), visits, prior, value, proven, line }
+        ActionReport { action: game.action_text(state, action), visits, prior, value, proven, line }
     }
 }
 

@@ -128,7 +128,7 @@ impl Table {
     pub fn board(&self) -> String {
         let game = self.game();
         let (params, defaults) = (game.params(), game.default_params());
-        let explained = parameters(game);
+        let (explained, start) = (parameters(game), game.board(&game.start(), None));
         let param = |(key, value): (&str, &str)| {
             let known = explained.iter().find(|param| param.name == key);
             let text = |field: fn(&Parameter) -> &String| known.map_or_else(String::new, |param| field(param).clone());
@@ -145,13 +145,13 @@ impl Table {
             version: game.version(),
             standard: params == defaults,
             params: params.iter().map(param).collect(),
-            points: game
-                .board_points()
+            points: start
+                .points()
                 .into_iter()
                 .map(|point| Point { name: point.label, at: point.at, radius: point.radius })
                 .collect(),
-            sides: game.side_names(),
-            dark: game.dark_side().index(),
+            sides: game.spec().sides,
+            dark: start.dark.index(),
             heuristics: game.heuristics(),
             levels: if params == defaults { playable_levels(game) } else { Vec::new() },
             start: game.position_text(&game.start()),
@@ -165,7 +165,7 @@ impl Table {
     /// The text describes no position of the game.
     pub fn view(&self, position: &str) -> Result<String, Fault> {
         let (game, state) = (self.game(), self.state(position)?);
-        let legal = game.legal_actions(&state);
+        let (legal, board) = (game.legal_actions(&state), game.board(&state, None));
         let outcome = game.outcome(&state).map(|outcome| Outcome {
             winner: outcome.winner.map(Side::index),
             truncated: outcome.truncated,
@@ -178,14 +178,11 @@ impl Table {
             outcome,
             legal: legal
                 .iter()
-                .map(|&action| Legal {
-                    action: game.action_text_in(&state, action),
-                    clicks: game.clicks(&state, action),
-                })
+                .map(|&action| Legal { action: game.action_text(&state, action), clicks: game.clicks(&state, action) })
                 .collect(),
-            contents: game.point_contents(&state),
-            lines: game.formed_lines(&state),
-            phase: game.phase(&state),
+            contents: board.words(game.spec().sides),
+            lines: board.formed,
+            phase: game.phase(&state).name(),
         }))
     }
 
@@ -195,7 +192,7 @@ impl Table {
     /// The texts name no position or action, or the action is illegal.
     pub fn play(&self, position: &str, action: &str) -> Result<String, Fault> {
         let mut state = self.state(position)?;
-        let action = self.game.parse_action_in(&state, action)?;
+        let action = self.game.parse_action(&state, action)?;
         self.game.try_play(&mut state, action)?;
         Ok(self.game.position_text(&state))
     }

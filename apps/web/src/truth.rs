@@ -66,7 +66,7 @@ impl Truth {
             actions: actions
                 .into_iter()
                 .map(|(action, after)| ActionValue {
-                    action: game.action_text_in(&state, action),
+                    action: game.action_text(&state, action),
                     value: after,
                     keeps: after == value,
                 })

@@ -32,7 +32,7 @@ pub fn grade_remotely(
     let judge = |number: usize, answered: &RemoteAnswer| -> anyhow::Result<Answer> {
         let position = &set.positions[number];
         let state = game.parse_position(&position.text)?;
-        let action = game.parse_action_in(&state, &answered.action)?;
+        let action = game.parse_action(&state, &answered.action)?;
         game.try_play(&mut state.clone(), action)?;
         answer(game, position, &state, action, answered.prediction)
     };
@@ -79,7 +79,7 @@ pub fn answers_to(
         Ok(Some(question))
     };
     let mut put = |number: usize, state: &AnyState, chosen, prediction| {
-        let action = game.action_text_in(state, chosen);
+        let action = game.action_text(state, chosen);
         answers.push((number, RemoteAnswer { action, prediction }));
         Ok(())
     };

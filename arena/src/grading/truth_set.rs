@@ -156,7 +156,7 @@ mod tests {
     /// Every flipped bit is noticed.
     #[test]
     fn no_flipped_bit_is_passed_over() {
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let mut set = TruthSet::new(&game);
         let text = game.position_text(&game.start());
         set.positions = vec![TruthPosition { text, value: 1, actions: vec![("B2".into(), -1), ("B3".into(), 0)] }];
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn sets_round_trip_and_faults_are_named() {
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
         let mut set = TruthSet::new(&game);
         set.positions.push(TruthPosition {
             text: game.position_text(&game.start()),

@@ -28,7 +28,10 @@ impl Scripted {
             Ok(time) => *time,
             Err(fault) => return (Err(fault.clone()), Duration::ZERO),
         };
-        (Ok(Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()).legal_actions(state)[0]), elapsed)
+        (
+            Ok(Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default()).legal_actions(state)[0]),
+            elapsed,
+        )
     }
 }
 
@@ -51,7 +54,7 @@ fn play(referee: &Referee<'_>, plan: &PlannedGame, opening: &Opening, players: &
 
 /// Plays a game in which the first side shows the given behaviour from its second move on.
 fn played(then: Result<Duration, PlayerFault>, penalty: Penalty) -> (GameRecord, [Scripted; 2]) {
-    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
+    let game = Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default());
     let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
     let settings = TournamentSettings { clock: Some(300), out_of_time: penalty, ..plain };
     let mut players = [Scripted::new(then), Scripted::new(Ok(Duration::ZERO))];
@@ -100,7 +103,7 @@ fn or_random_moves_replace_the_players_whose_time_is_over() {
 
 #[test]
 fn games_are_confirmed_and_forged_ones_are_not() {
-    let game = Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default());
+    let game = Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default());
     for (penalty, then, kind) in [Penalty::Lose, Penalty::Random]
         .into_iter()
         .flat_map(|penalty| faults().map(|(then, kind)| (penalty, then, kind)))

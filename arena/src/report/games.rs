@@ -29,10 +29,11 @@ fn packed(game: &dyn DynGame, played: &GameRecord, boards: &mut Boards) -> Resul
     let mut drawings = vec![game.draw_svg(&state, None)];
     for text in &played.moves {
         movers.push(if game.mover(&state).index() == 0 { '1' } else { '2' });
+        let before = state.clone();
         let action =
-            game.parse_action_in(&state, text).and_then(|action| game.try_play(&mut state, action).map(|()| action));
+            game.parse_action(&state, text).and_then(|action| game.try_play(&mut state, action).map(|()| action));
         let action = action.with_context(|| format!("game {} of the record", played.number))?;
-        drawings.push(game.draw_svg(&state, Some(action)));
+        drawings.push(game.draw_svg(&state, Some((&before, action))));
     }
     let incidents: Vec<Value> =
         played.incidents.iter().map(|i| json!([i.ply, i.agent, i.kind.words(), i.what])).collect();

@@ -191,7 +191,7 @@ mod tests {
 
     fn html(record: &TournamentRecord) -> Result<String> {
         let summary = Summary::new(record, &vec![None; record.header.agents.len()]);
-        page(&Erased::knowing::<turnstone_games::MuTorere>(MuTorere::default()), record, &summary)
+        page(&Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default()), record, &summary)
     }
 
     #[test]

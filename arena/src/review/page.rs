@@ -112,7 +112,8 @@ impl Review {
         for &ply in &self.moments {
             let Some(played) = self.moves.get(ply - 1) else { continue };
             let line = Line::new(game, &replay.positions[ply - 1], &played.best)?;
-            let after = game.draw_svg(&replay.positions[ply], Some(replay.actions[ply - 1]));
+            let after =
+                game.draw_svg(&replay.positions[ply], Some((&replay.positions[ply - 1], replay.actions[ply - 1])));
             html += &moment(played, &after, &line);
             lines.push(boards.pack(line.boards).into());
         }
@@ -143,17 +144,19 @@ impl Line {
         let mut line = Self { texts: texts.to_vec(), movers: Vec::new(), boards: vec![game.draw_svg(from, None)] };
         for text in texts {
             line.movers.push(game.mover(&state).index());
-            let action = game.parse_action_in(&state, text)?;
+            let action = game.parse_action(&state, text)?;
+            let before = state.clone();
             game.try_play(&mut state, action)?;
-            line.boards.push(game.draw_svg(&state, Some(action)));
+            line.boards.push(game.draw_svg(&state, Some((&before, action))));
         }
         Ok(line)
     }
 }
 
 fn drawings<'a>(game: &'a dyn DynGame, first: &'a AnyState, replay: &'a Replay) -> impl Iterator<Item = String> + 'a {
-    let after = replay.positions.iter().skip(1).zip(&replay.actions);
-    std::iter::once(game.draw_svg(first, None)).chain(after.map(|(state, &action)| game.draw_svg(state, Some(action))))
+    let plies = replay.positions.windows(2).zip(&replay.actions);
+    let after = plies.map(|(pair, &action)| game.draw_svg(&pair[1], Some((&pair[0], action))));
+    std::iter::once(game.draw_svg(first, None)).chain(after)
 }
 
 /// What a player has lost, in large figures.

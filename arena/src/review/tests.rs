@@ -41,7 +41,7 @@ impl Minimax {
         let after = |action: Action| {
             let mut after = state.clone();
             game.play(&mut after, action);
-            (game.action_text_in(state, action), self.value(game, &after))
+            (game.action_text(state, action), self.value(game, &after))
         };
         game.legal_actions(state).iter().copied().map(after).collect()
     }
@@ -67,7 +67,7 @@ fn random_game(game: &dyn DynGame, seed: u64) -> SavedGame {
     while game.outcome(&state).is_none() {
         let legal = game.legal_actions(&state);
         let action = legal[rng.random_range(0..legal.len())];
-        moves.push(game.action_text_in(&state, action));
+        moves.push(game.action_text(&state, action));
         game.play(&mut state, action);
     }
     saved(moves)
@@ -114,7 +114,7 @@ fn check(game: &dyn DynGame, minimax: &mut Minimax, played: &ReviewedMove) -> Op
         assert_eq!(played.mark, expected, "{played:?}");
         let mut state = state;
         for text in played.best.iter().take(if loss > 0.0 { usize::MAX } else { 1 }) {
-            let action = game.parse_action_in(&state, text).expect("an action");
+            let action = game.parse_action(&state, text).expect("an action");
             game.try_play(&mut state, action).expect("legal");
             assert_eq!(minimax.value(game, &state), value, "the better line keeps the value: {played:?}");
         }

@@ -34,7 +34,7 @@ fn course(game: &dyn PlayableGame) -> Vec<(String, String)> {
     for i in 0..40 {
         let legal = game.legal_actions(&state);
         let Some(&action) = legal.get(i % legal.len().max(1)) else { break };
-        course.push((game.position_text(&state), game.action_text_in(&state, action)));
+        course.push((game.position_text(&state), game.action_text(&state, action)));
         game.play(&mut state, action);
     }
     course

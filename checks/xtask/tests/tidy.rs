@@ -80,7 +80,7 @@ fn named_games(text: &str) -> Vec<String> {
     let (mut is_attribute, mut named) = (false, Vec::new());
     for line in text.lines().map(str::trim) {
         is_attribute |= line.starts_with("#[");
-        if !is_attribute && turnstone_env::games::NAMES.iter().any(|name| plain(line).contains(&plain(name))) {
+        if !is_attribute && turnstone_env::games::names().iter().any(|name| plain(line).contains(&plain(name))) {
             named.push(line.to_owned());
         }
         is_attribute &= !line.ends_with(']');

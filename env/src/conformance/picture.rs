@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::random_game::random_game;
 use crate::action::Action;
-use crate::game::Game;
+use crate::notation::Notation;
 use crate::side::Side;
 
 /// Number and length of the games whose positions are drawn.
@@ -28,15 +28,15 @@ struct Differences {
     after_two: usize,
 }
 
-pub(super) fn check<G: Game>(game: &G, games: usize, seed: u64) {
+pub(super) fn check<G: Notation>(game: &G, games: usize, seed: u64) {
     let games: Vec<Vec<Shown>> =
         (0..games.min(GAMES) as u64).map(|number| shown(game, seed.wrapping_add(number))).collect();
-    for (what, of) in [("what point_contents says", contents as fn(&Shown) -> &_), ("the picture", shapes)] {
+    for (what, of) in [("what the board says of its points", contents as fn(&Shown) -> &_), ("the picture", shapes)] {
         let Differences { after_one, after_two } = differences(&games, of);
         assert!(
             after_one <= after_two,
             "{what} is turned with the player to move: {after_one} differences after one ply, {after_two} after two. \
-             A game that turns the board in observe() has to implement pieces()"
+             A game that turns the board in observe() has to implement board()"
         );
     }
 }
@@ -49,16 +49,19 @@ fn shapes(shown: &Shown) -> &HashSet<String> {
     &shown.shapes
 }
 
-fn shown<G: Game>(game: &G, seed: u64) -> Vec<Shown> {
-    let show = |(state, last): (G::State, Option<Action>)| {
-        let contents = game.point_contents(&state).into_iter().enumerate();
+fn shown<G: Notation>(game: &G, seed: u64) -> Vec<Shown> {
+    let game_states = random_game(game, seed, PLIES);
+    let before = std::iter::once(None).chain(game_states.iter().map(|(state, _)| Some(*state)));
+    let show = |((state, last), before): (&(G::State, Option<Action>), Option<G::State>)| {
+        let board = |last| game.board(state, last).svg("");
+        let contents = game.board(state, None).words(game.spec().sides).into_iter().enumerate();
         let contents = contents.map(|(point, words)| format!("{point} {words}")).collect();
         // With marks it has to be drawn too, though the comparison is of pictures without.
-        assert!(!game.draw_svg(&state, last).is_empty(), "the board is drawn");
-        let shapes = shapes_of(&game.draw_svg(&state, None));
-        Shown { mover: game.mover(&state), contents, shapes }
+        assert!(!board(before.as_ref().zip(*last)).is_empty(), "the board is drawn");
+        let shapes = shapes_of(&board(None));
+        Shown { mover: game.mover(state), contents, shapes }
     };
-    random_game(game, seed, PLIES).into_iter().map(show).collect()
+    game_states.iter().zip(before).map(show).collect()
 }
 
 /// The shapes of a document, without its texts.

@@ -6,7 +6,7 @@
 
 use super::random_game::random_game;
 use crate::action::Action;
-use crate::game::Game;
+use crate::notation::Notation;
 
 /// Number and length of the games.
 const GAMES: usize = 20;
@@ -29,6 +29,16 @@ impl Hits {
         self.changed[side] += points.iter().filter(|&&point| changed.get(point) == Some(&true)).count();
     }
 
+    /// Whether there are many points of both players, all of them changed.
+    fn all_changed(&self) -> bool {
+        self.all == self.changed && self.all.iter().all(|&all| all >= FEWEST)
+    }
+
+    /// Whether there are many points of both players, and a quarter or more of either's are not changed.
+    fn are_elsewhere(&self) -> bool {
+        self.all.iter().zip(self.changed).all(|(&all, changed)| all >= FEWEST && 4 * changed <= 3 * all)
+    }
+
     /// The side whose points are elsewhere, if the other's never are.
     fn turned(&self) -> Option<usize> {
         let Self { all, changed } = self;
@@ -39,12 +49,20 @@ impl Hits {
     }
 }
 
-pub(super) fn check<G: Game>(game: &G, games: usize, seed: u64) {
-    let mut hits = [Hits::default(); 3];
+pub(super) fn check<G: Notation>(game: &G, games: usize, seed: u64) {
+    let mut hits = [Hits::default(); 2];
     for number in 0..games.min(GAMES) as u64 {
         play(game, seed.wrapping_add(number), &mut hits);
     }
-    for (hits, method) in hits.iter().zip(["clicks", "marked", "action_text_in"]) {
+    let [shown, named] = &hits;
+    assert!(
+        !(shown.all_changed() && named.are_elsewhere()),
+        "the names of points in action_text() are not those of the drawing: {} of {} named points are among those that \
+         the action changes. Rows may be counted from the other side",
+        named.changed.iter().sum::<usize>(),
+        named.all.iter().sum::<usize>()
+    );
+    for (hits, method) in hits.iter().zip(["points_of", "action_text"]) {
         if let Some(side) = hits.turned() {
             let (number, all, changed) = (side + 1, hits.all[side], hits.changed[side]);
             panic!(
@@ -56,22 +74,22 @@ pub(super) fn check<G: Game>(game: &G, games: usize, seed: u64) {
     }
 }
 
-fn play<G: Game>(game: &G, seed: u64, hits: &mut [Hits; 3]) {
-    let labels: Vec<String> = game.board_points().into_iter().map(|point| point.label).collect();
+fn play<G: Notation>(game: &G, seed: u64, hits: &mut [Hits; 2]) {
+    let labels: Vec<String> = game.board(&game.start(), None).points().into_iter().map(|point| point.label).collect();
     for ply in random_game(game, seed, PLIES + 1).windows(2) {
         let [(before, _), (after, Some(action))] = ply else { unreachable!("an action leads to every later position") };
-        let (Some(old), Some(new)) = (game.pieces(before), game.pieces(after)) else { return };
+        let [old, new] = [before, after].map(|state| game.board(state, None).contents);
         let changed: Vec<bool> = old.iter().zip(&new).map(|(old, new)| old != new).collect();
         let named = named(game, before, *action, &labels);
-        for (hits, points) in hits.iter_mut().zip([game.clicks(before, *action), game.marked(after, *action), named]) {
+        for (hits, points) in hits.iter_mut().zip([game.points_of(before, *action), named]) {
             hits.add(game.mover(before).index(), &points, &changed);
         }
     }
 }
 
 /// The points whose labels are words of the action's text.
-fn named<G: Game>(game: &G, state: &G::State, action: Action, labels: &[String]) -> Vec<usize> {
-    let text = game.action_text_in(state, action);
+fn named<G: Notation>(game: &G, state: &G::State, action: Action, labels: &[String]) -> Vec<usize> {
+    let text = game.action_text(state, action);
     let words = text.split(|c: char| !c.is_alphanumeric());
     words.filter_map(|word| labels.iter().position(|label| label == word)).collect()
 }

@@ -4,12 +4,12 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::Game;
 use crate::playout::choose;
+use crate::rules::Rules;
 
 /// The first `positions` positions of a random game, each with the action that led to it.
 #[must_use]
-pub fn random_game<G: Game>(game: &G, seed: u64, positions: usize) -> Vec<(G::State, Option<Action>)> {
+pub fn random_game<G: Rules>(game: &G, seed: u64, positions: usize) -> Vec<(G::State, Option<Action>)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut all, mut legal) = (vec![(game.start(), None)], ActionList::new());
     while let Some(&(mut state, _)) = all.last().filter(|_| all.len() < positions) {

@@ -21,23 +21,24 @@
 mod board;
 mod shape;
 mod state;
-mod svg;
 mod text;
 
 use std::sync::Arc;
 
 pub use self::board::Mobility;
-use self::board::{Board, MAX_SIZE, contains, toggle};
+use self::board::{MAX_SIZE, contains, toggle};
 pub use self::state::{Konane, State};
 use self::state::{PIECES, Phase};
 use crate::action::{Action, ActionList};
+use crate::board::{Board, Cells, Shape};
 use crate::error::Error;
-use crate::game::Game;
+use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::BoardPoint;
+use crate::svg::status;
 use crate::symmetry::Symmetry;
 
 const FIRST_PLAYERS: [(&str, Side); 2] = [("X", Side::First), ("O", Side::Second)];
@@ -51,20 +52,16 @@ impl Default for Konane {
 impl Konane {
     /// A board of `size` rows and columns, an even number from 4 to 16, where `first_player` removes first.
     fn new(size: usize, first_player: Side) -> Self {
-        let board = Arc::new(Board::new(size));
-        Self { size, first_player, spec: Arc::new(board.spec(Self::NAME, Self::VERSION)), board }
+        let board = Arc::new(board::Board::new(size));
+        Self { size, first_player, spec: Arc::new(board.spec()), board }
     }
 }
 
-impl Game for Konane {
-    const NAME: &'static str = "konane";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["size", "first_player"];
-    const DRAWS: bool = false;
+impl Rules for Konane {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(self, params)?;
         let size = reader.integer("size", 8, 4..=MAX_SIZE as u16)?;
         if size % 2 == 1 {
             return Err(reader.fault("size", "must be even"));
@@ -143,25 +140,17 @@ impl Game for Konane {
         }
         State { stones, ..*state }
     }
+}
 
-    /// By the share of the cells with a stone: three quarters or more, half or more, less.
-    fn phase(&self, state: &State) -> &'static str {
-        let stones: usize = state.stones.iter().map(|word| word.count_ones() as usize).sum();
-        match 4 * stones / (self.size * self.size) {
-            3.. => "opening",
-            2 => "midgame",
-            _ => "endgame",
-        }
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for Konane {
+    fn action_text(&self, _: &State, action: Action) -> String {
         let cells = self.cells(action);
         let name = if cells.len() == 1 { "remove" } else { "jump" };
         let numbers: Vec<String> = cells.iter().map(|(row, column)| format!("{row},{column}")).collect();
         format!("{name}({})", numbers.join(","))
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         self.read_action(text).map_err(|fault| Error::action(text, fault))
     }
 
@@ -176,45 +165,20 @@ impl Game for Konane {
         self.read_position(text).map_err(|fault| Error::position(text, fault))
     }
 
-    fn draw(&self, state: &State) -> String {
-        self.draw_text(state)
+    fn points_of(&self, _: &State, action: Action) -> Vec<usize> {
+        let point = |&(row, column): &(usize, usize)| (self.size - row) * self.size + column - 1;
+        self.cells(action).iter().map(point).collect()
     }
 
-    fn belongings(&self) -> [String; 2] {
-        ["X, dark", "O, light"].map(String::from)
-    }
-
-    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        svg::draw(self, state, last)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        svg::board_points(self)
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        ["dark (X)", "light (O)"]
-    }
-
-    /// A jump is its first and its last cell: it leads along one line.
-    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
-        let cells = self.cells(action);
-        let ends = if cells.len() == 1 { &cells[..] } else { &[cells[0], cells[cells.len() - 1]] };
-        ends.iter().map(|(row, column)| (self.size - row) * self.size + column - 1).collect()
-    }
-}
-
-impl Konane {
-    /// The board with rows and columns in this order, from the top and from the left.
-    fn draw_text(&self, state: &State) -> String {
-        let header: String = (1..=self.size).map(|column| format!("{column:>3}")).collect();
-        let row = |row: usize| {
-            let cell = |column| self.stone_at(state, row, column).map_or('.', |side| PIECES[side.index()]);
-            let cells: String = (0..self.size).map(|column| format!("{:>3}", cell(column))).collect();
-            format!("{:>4} {cells}\n", self.size - row)
-        };
-        let rows: String = (0..self.size).map(row).collect();
-        format!("     {header}\n\n{rows}")
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        let cells = Cells::new([self.size; 2], self.spec.cells.clone());
+        let columns = (1..=self.size).map(|column| column.to_string()).collect();
+        Board {
+            contents: self.points().map(|(row, column)| self.stone_at(state, row, column).into()).collect(),
+            marked: marks(self, last),
+            status: status(self.outcome(state), state.mover, self.spec.sides),
+            ..Board::new(Shape::Cells(Cells { columns, chequered: true, row_first: true, ..cells }), self.spec.points)
+        }
     }
 }
 

@@ -13,20 +13,20 @@
 
 mod state;
 mod sowing;
-mod svg;
 
 use self::state::{END_RULES, HOLES, MAX_PITS};
 pub use self::state::{EndRule, Mancala, State};
 use crate::action::{Action, ActionList};
+use crate::board::{Board, Content, Pits, Shape};
 use crate::error::Error;
-use crate::game::Game;
 use crate::lines::both_ways;
+use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::BoardPoint;
-use crate::symmetry::Symmetry;
+use crate::svg::status;
 
 /// Seven low bits of every byte.
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -64,14 +64,11 @@ impl Mancala {
     }
 }
 
-impl Game for Mancala {
-    const NAME: &'static str = "mancala";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["pits", "stones", "empty_capture", "end_rule", "first_player"];
+impl Rules for Mancala {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(self, params)?;
         let pits = reader.integer("pits", 6, 1..=MAX_PITS)?;
         let most = u16::from(u8::MAX) / (2 * pits);
         Ok(Self {
@@ -95,34 +92,24 @@ impl Game for Mancala {
 
     fn spec(&self) -> Spec {
         let (points, pits) = (2 * self.pits(), u16::from(self.pits));
-        let mut point_planes = vec!["stones / 16".to_owned()];
-        point_planes.extend((1..=LEAST_COUNTS).map(|k| format!("at least {k} stones")));
+        let at_least = (1..=LEAST_COUNTS).map(|k| format!("at least {k} stones"));
+        let planes: Vec<String> = std::iter::once("stones / 16".to_owned()).chain(at_least).collect();
+        let planes: Vec<&str> = planes.iter().map(String::as_str).collect();
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points,
-            lattice: [2, self.pits()],
-            // Own pits left to right in the first row, the opponent's pits opposite them in the second.
-            cells: (0..2 * pits).collect(),
             // The way that stones are sown, past the stores, and back.
             directions: both_ways(points, &(0..self.pits()).chain((self.pits()..points).rev()).collect::<Vec<_>>())
                 .into(),
-            symmetries: vec![Symmetry {
-                points: (0..points as u8).collect(),
-                actions: (0..points as u16).collect(),
-                planes: point_planes.len(),
-            }],
-            point_planes,
             scalars: vec![
                 "own store / all stones".into(),
                 "opponent's store / all stones".into(),
                 "store difference / 16".into(),
             ],
             bounds: [-f32::from(self.total()) / 16.0, (f32::from(self.total()) / 16.0).max(1.0)],
-            actions: points,
             blocks: vec![("SOW", points)],
-            action_kinds: Vec::new(),
             second_player_map: Some((0..2 * pits).rev().collect()),
+            sides: ["player 1 (B, below)", "player 2 (A, above)"],
+            // Own pits left to right in the first row, the opponent's pits opposite them in the second.
+            ..Spec::new("mancala", 1, [2, self.pits()], &planes, points)
         }
     }
 
@@ -199,27 +186,15 @@ impl Game for Mancala {
         let scalars = [stores[0] / total, stores[1] / total, (stores[0] - stores[1]) / 16.0];
         places.copy_from_slice(&scalars);
     }
+}
 
-    fn permuted(&self, state: &State, _: &Symmetry) -> State {
-        *state // the identity is the only symmetry
-    }
-
-    /// By the share of all stones that is still in the pits: more than two thirds, more than one third, less.
-    fn phase(&self, state: &State) -> &'static str {
-        let stored: u16 = Side::BOTH.iter().map(|&side| u16::from(self.store(state, side))).sum();
-        match 3 * (self.total() - stored) / self.total() {
-            2.. => "opening",
-            1 => "midgame",
-            _ => "endgame",
-        }
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for Mancala {
+    fn action_text(&self, _: &State, action: Action) -> String {
         let (row, column) = (action.index() / self.pits(), action.index() % self.pits());
         format!("{}{}", ['B', 'A'][row], column + 2)
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         let fault = || {
             let last = self.pits + 1;
             Error::action(text, format!("expected a pit B2 to B{last} or A2 to A{last}"))
@@ -267,31 +242,17 @@ impl Game for Mancala {
         self.position([&first.0, &second.0], [first.1, second.1], mover).map_err(fault)
     }
 
-    fn draw(&self, state: &State) -> String {
-        self.draw_text(state)
-    }
-
-    fn belongings(&self) -> [String; 2] {
-        [format!("row B and store {}", self.pits + 2), "row A and store 1".into()]
-    }
-
-    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        svg::draw(self, state, last)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        svg::board_points(self)
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        ["player 1 (B, below)", "player 2 (A, above)"]
-    }
-
-    fn point_contents(&self, state: &State) -> Vec<String> {
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
         let mut rows = Side::BOTH.map(|side| self.row(state, side).to_vec());
         rows[1].reverse(); // labels run against the sowing there
-        let words = |stones: &u8| if *stones == 1 { "1 stone".to_owned() } else { format!("{stones} stones") };
-        rows.concat().iter().map(words).collect()
+        let stores = Side::BOTH.map(|side| self.store(state, side));
+        let pits = Pits { pits: self.pits(), rows: ['B', 'A'], first: 2, stores };
+        Board {
+            contents: rows.concat().into_iter().map(Content::Stones).collect(),
+            marked: marks(self, last),
+            status: status(self.outcome(state), state.mover, self.spec().sides),
+            ..Board::new(Shape::Pits(pits), 2 * self.pits())
+        }
     }
 }
 
@@ -308,22 +269,6 @@ impl Mancala {
         let filled = (labelled | ((labelled & LOW_BITS) + LOW_BITS)) & !LOW_BITS;
         let pits = (filled >> 7).wrapping_mul(SIDE_BY_SIDE) >> 56;
         pits << (state.mover.index() * self.pits())
-    }
-
-    /// The board with the second side's row above. Stones are sown counter-clockwise.
-    fn draw_text(&self, state: &State) -> String {
-        let cells = |row: &mut dyn Iterator<Item = u8>| row.map(|n| format!("{n:>3}")).collect::<String>();
-        // Each row lies in sowing order, the one above from right to left.
-        let upper = cells(&mut self.row(state, Side::Second).iter().rev().copied());
-        let lower = cells(&mut self.row(state, Side::First).iter().copied());
-        let [one, two] = Side::BOTH.map(|side| self.store(state, side));
-        format!(
-            "    {}\nA{two:>3}{upper}      {}\nB    {}{one:>3}  {}\n",
-            cells(&mut (2..self.pits + 2)),
-            Side::Second,
-            &lower[1..],
-            Side::First
-        )
     }
 }
 

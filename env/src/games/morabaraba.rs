@@ -29,18 +29,19 @@ mod text;
 use std::sync::LazyLock;
 
 use self::ban::Ban;
-use self::board::{BOARD, Board, DRAWING, LETTERS, POINTS};
+use self::board::{BOARD, DRAWING, LETTERS, Mills, POINTS};
 pub use self::state::{Morabaraba, State};
 use crate::action::{Action, ActionList};
+use crate::board::Board;
 use crate::error::Error;
-use crate::game::Game;
 pub use crate::mill_board::Ply;
 use crate::mill_board::{image, points, write_plane};
+use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::BoardPoint;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 4] = ["own cows", "opponent's cows", "own banned mills", "opponent's banned mills"];
@@ -79,19 +80,19 @@ pub fn point_names() -> &'static [&'static str] {
 /// # Errors
 /// There are more letters or fewer, or other ones.
 pub fn parse_board(text: &str) -> Result<[u32; 2], Error> {
-    Board::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
+    Mills::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
 }
 
 /// The letters of a board with these pieces of both sides.
 #[must_use]
 pub fn board_text(cows: [u32; 2]) -> String {
-    Board::board_text(cows, LETTERS)
+    Mills::board_text(cows, LETTERS)
 }
 
 /// An action taken apart.
 #[must_use]
 pub fn ply(action: Action) -> Ply {
-    Board::ply(action)
+    Mills::ply(action)
 }
 
 /// The cows of a side that its opponent may shoot: those in no mill, or all if each is in one.
@@ -100,15 +101,11 @@ pub fn targets(cows: u32) -> u32 {
     state::targets(cows)
 }
 
-impl Game for Morabaraba {
-    const NAME: &'static str = "morabaraba";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["cows", "quiet_limit", "fly_limit"];
-    const PLY_LIMITS: &'static [&'static str] = &["quiet_limit", "fly_limit"];
+impl Rules for Morabaraba {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(self, params)?;
         let limit = |key, default| reader.integer(key, default, 0..=u16::from(u8::MAX)).map(|limit| limit as u8);
         Ok(Self {
             // Two would be lost from the start, thirteen a side would not fit on the board.
@@ -125,21 +122,16 @@ impl Game for Morabaraba {
     fn spec(&self) -> Spec {
         static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points: POINTS,
-            // The board is no grid: one row of points, whose neighbours the sheet lists.
-            lattice: [1, POINTS],
-            cells: (0..POINTS as u16).collect(),
             directions: BOARD.directions(),
-            point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             bounds: [0.0, 1.0],
-            actions: Board::ACTIONS,
-            blocks: Board::blocks("SHOOT"),
-            action_kinds: Vec::new(),
+            blocks: Mills::blocks("SHOOT"),
             symmetries: SYMMETRIES.clone(),
-            second_player_map: None,
+            piece_planes: Some([0, 1]),
+            sides: ["Dark", "White"],
+            ply_limits: vec!["quiet_limit", "fly_limit"],
+            // The board is no grid: one row of points, whose neighbours the sheet lists.
+            ..Spec::new("morabaraba", 1, [1, POINTS], &POINT_PLANES, Mills::ACTIONS)
         }
     }
 
@@ -164,15 +156,15 @@ impl Game for Morabaraba {
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if state.shooting {
-            Board::push_removals(targets(state.cows(state.mover.other())), out);
+            Mills::push_removals(targets(state.cows(state.mover.other())), out);
         } else if state.total(state.mover) <= 2 || self.limit_reached(state) {
             // Over. Where a blocked player's game ends, the last branch finds nothing.
         } else if state.in_hand(state.mover) > 0 {
-            Board::push_places(state.empty(), out);
+            Mills::push_places(state.empty(), out);
         } else {
             let (own, open) = (state.cows(state.mover), state.open(state.mover));
             if state.flies(state.mover) {
-                points(own).for_each(|from| Board::push_moves(from, open(from), out));
+                points(own).for_each(|from| Mills::push_moves(from, open(from), out));
             } else {
                 BOARD.push_steps(own, open, out);
             }
@@ -183,7 +175,7 @@ impl Game for Morabaraba {
     fn play(&self, state: &mut State, action: Action) {
         let (own, other) = (state.mover.index(), state.mover.other().index());
         let flight = Side::BOTH.iter().any(|&side| state.flies(side));
-        let to = match Board::ply(action) {
+        let to = match Mills::ply(action) {
             Ply::Place(to) => {
                 state.hands[own] -= 1;
                 to
@@ -256,21 +248,14 @@ impl Game for Morabaraba {
             ..*state
         }
     }
+}
 
-    /// While cows are placed, while all move along lines, and once a player flies.
-    fn phase(&self, state: &State) -> &'static str {
-        match state {
-            State { hands, .. } if *hands != [0, 0] => "opening",
-            State { cows, .. } if cows.iter().any(|set| set.count_ones() <= 3) => "endgame",
-            _ => "midgame",
-        }
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for Morabaraba {
+    fn action_text(&self, _: &State, action: Action) -> String {
         BOARD.action_text(action)
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         BOARD.parse_action(text)
     }
 
@@ -282,27 +267,16 @@ impl Game for Morabaraba {
         text::parse_position(self, text).map_err(|fault| Error::position(text, fault))
     }
 
-    fn draw(&self, state: &State) -> String {
-        text::draw(self, state)
-    }
-
-    fn belongings(&self) -> [String; 2] {
-        ["B, Dark", "W, White"].map(String::from)
-    }
-
-    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        text::draw_svg(self, state, last)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        BOARD.board_points(DRAWING)
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        ["Dark", "White"]
-    }
-
-    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
-        BOARD.closed_mills(state.cows)
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        let banned = state.bans.iter().flat_map(|ban| ban.mills());
+        Board {
+            letters: LETTERS,
+            marked: marks(self, last),
+            // A mill's points in increasing order follow its line.
+            banned: banned.map(|mill| points(mill).map(usize::from).collect()).collect(),
+            notes: text::notes(self, state),
+            status: text::status_of(self, state),
+            ..BOARD.board(DRAWING, state.cows)
+        }
     }
 }

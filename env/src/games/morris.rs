@@ -27,20 +27,21 @@ mod state;
 
 use std::sync::LazyLock;
 
-use self::board::{BOARD, Board, DRAWING, LETTERS, POINTS};
+use self::board::{BOARD, DRAWING, LETTERS, Mills, POINTS};
 pub use self::state::{Morris, State};
 
 use crate::action::{Action, ActionList};
+use crate::board::Board;
 use crate::error::Error;
-use crate::game::Game;
 use crate::mill_board::{Ply, image, points, write_plane};
-use crate::mill_drawing::Picture;
 use crate::mill_material::Material;
+use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::{BoardPoint, status};
+use crate::svg::status;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 2] = ["own pieces", "opponent's pieces"];
@@ -76,24 +77,20 @@ pub fn point_names() -> &'static [&'static str] {
 /// # Errors
 /// There are more letters or fewer, or other ones.
 pub fn parse_board(text: &str) -> Result<[u32; 2], Error> {
-    Board::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
+    Mills::parse_board(text, LETTERS).map_err(|fault| Error::position(text, fault))
 }
 
 /// The letters of a board with these pieces of both sides.
 #[must_use]
 pub fn board_text(pieces: [u32; 2]) -> String {
-    Board::board_text(pieces, LETTERS)
+    Mills::board_text(pieces, LETTERS)
 }
 
-impl Game for Morris {
-    const NAME: &'static str = "morris";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["pieces", "no_progress_limit"];
-    const PLY_LIMITS: &'static [&'static str] = &["no_progress_limit"];
+impl Rules for Morris {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(self, params)?;
         Ok(Self {
             // Two would be lost from the start, ten a side would not fit on the board.
             pieces: reader.integer("pieces", 8, 3..=9)? as u8,
@@ -108,21 +105,16 @@ impl Game for Morris {
     fn spec(&self) -> Spec {
         static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| BOARD.symmetries(POINT_PLANES.len()));
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points: POINTS,
-            // The board is no grid: one row of points, whose neighbours the sheet lists.
-            lattice: [1, POINTS],
-            cells: (0..POINTS as u16).collect(),
             directions: BOARD.directions(),
-            point_planes: POINT_PLANES.map(String::from).to_vec(),
             scalars: SCALARS.map(String::from).to_vec(),
             bounds: [0.0, 1.0],
-            actions: Board::ACTIONS,
-            blocks: Board::blocks("REMOVE"),
-            action_kinds: Vec::new(),
+            blocks: Mills::blocks("REMOVE"),
             symmetries: SYMMETRIES.clone(),
-            second_player_map: None,
+            piece_planes: Some([0, 1]),
+            sides: ["White", "Black"],
+            ply_limits: vec!["no_progress_limit"],
+            // The board is no grid: one row of points, whose neighbours the sheet lists.
+            ..Spec::new("morris", 1, [1, POINTS], &POINT_PLANES, Mills::ACTIONS)
         }
     }
 
@@ -139,15 +131,15 @@ impl Game for Morris {
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if state.removing {
-            Board::push_removals(state.removable(state.mover.other()), out);
+            Mills::push_removals(state.removable(state.mover.other()), out);
         } else if state.total(state.mover) <= 2 || self.limit_reached(state) {
             // Over. Where a blocked player's game ends, the last branch finds nothing.
         } else if state.in_hand(state.mover) > 0 {
-            Board::push_places(state.empty(), out);
+            Mills::push_places(state.empty(), out);
         } else {
             let (own, empty) = (state.pieces(state.mover), state.empty());
             if state.hops(state.mover) {
-                points(own).for_each(|from| Board::push_moves(from, empty, out));
+                points(own).for_each(|from| Mills::push_moves(from, empty, out));
             } else {
                 BOARD.push_steps(own, |_| empty, out);
             }
@@ -157,7 +149,7 @@ impl Game for Morris {
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
         let (own, other) = (state.mover.index(), state.mover.other().index());
-        let to = match Board::ply(action) {
+        let to = match Mills::ply(action) {
             Ply::Place(to) => {
                 state.pieces[own] |= 1 << to;
                 state.hands[own] -= 1;
@@ -219,30 +211,19 @@ impl Game for Morris {
     fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
         State { pieces: state.pieces.map(|set| image(set, symmetry)), ..*state }
     }
+}
 
-    /// While pieces are placed, while all move along lines, and once a player hops.
-    fn phase(&self, state: &State) -> &'static str {
-        match state {
-            State { hands, .. } if *hands != [0, 0] => "opening",
-            State { pieces, .. } if pieces.iter().any(|set| set.count_ones() <= 3) => "endgame",
-            _ => "midgame",
-        }
-    }
-
-    fn without_counters(&self, state: &State) -> State {
-        State { no_progress: 0, ..*state }
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for Morris {
+    fn action_text(&self, _: &State, action: Action) -> String {
         BOARD.action_text(action)
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         BOARD.parse_action(text)
     }
 
     fn position_text(&self, state: &State) -> String {
-        let board = Board::board_text(state.pieces, LETTERS);
+        let board = Mills::board_text(state.pieces, LETTERS);
         let (mover, [white, black]) = (LETTERS[state.mover.index()], state.hands);
         let removing = if state.removing { 'x' } else { '-' };
         format!("{board} {mover} {white} {black} {removing} {}", state.no_progress)
@@ -252,70 +233,41 @@ impl Game for Morris {
         self.read_position(text).map_err(|fault| Error::position(text, fault))
     }
 
-    fn draw(&self, state: &State) -> String {
-        self.draw_text(state)
-    }
-
-    fn belongings(&self) -> [String; 2] {
-        ["W, White", "B, Black"].map(String::from)
-    }
-
-    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        let note = |side: Side| {
-            let (name, hand) = (["White", "Black"][side.index()], state.in_hand(side));
-            let lost = self.pieces - state.total(side) as u8;
-            let hops = if state.hops(side) { ", hops" } else { "" };
-            format!("{name}: {hand} in hand, {lost} lost{hops}")
-        };
-        let picture = Picture {
-            pieces: state.pieces,
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        Board {
             dark: Side::Second,
-            last,
-            banned: Vec::new(),
-            notes: Side::BOTH.map(note),
-            caption: &self.turn(state, ["White", "Black"]),
-        };
-        BOARD.draw_svg(DRAWING, &format!("Morris: {}", self.position_text(state)), picture)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        BOARD.board_points(DRAWING)
-    }
-
-    fn side_names(&self) -> [&'static str; 2] {
-        ["White", "Black"]
-    }
-
-    fn dark_side(&self) -> Side {
-        Side::Second
-    }
-
-    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
-        BOARD.closed_mills(state.pieces)
+            letters: ['W', 'B', '.'],
+            marked: marks(self, last),
+            notes: self.notes(state),
+            status: self.status(state),
+            ..BOARD.board(DRAWING, state.pieces)
+        }
     }
 }
 
 impl Morris {
-    fn draw_text(&self, state: &State) -> String {
-        let board = BOARD.draw(DRAWING, state.pieces, ['W', 'B', '.']);
-        let turn = self.turn(state, ["White (W)", "Black (B)"]);
-        let [white, black] = state.hands;
-        let limit = match self.no_progress_limit {
-            0 => String::new(),
-            limit => format!(" of {limit}"),
-        };
-        format!(
-            "{board}{turn}\nin hand: White {white}, Black {black}\nplies without placement or removal: {}{limit}\n",
-            state.no_progress
-        )
-    }
-
     /// Whose turn it is for what, or how the game ended.
-    fn turn(&self, state: &State, names: [&str; 2]) -> String {
+    fn status(&self, state: &State) -> String {
+        let names = self.spec().sides;
         match state.removing {
             true => format!("{} removes a piece", names[state.mover.index()]),
             false => status(self.outcome(state), state.mover, names),
         }
+    }
+
+    /// The pieces in hand and lost, and the count of plies without progress.
+    fn notes(&self, state: &State) -> Vec<(Option<Side>, String)> {
+        let of_side = |side: Side| {
+            let (name, hand) = (self.spec().sides[side.index()], state.in_hand(side));
+            let lost = self.pieces - state.total(side) as u8;
+            let hops = if state.hops(side) { ", hops" } else { "" };
+            (Some(side), format!("{name}: {hand} in hand, {lost} lost{hops}"))
+        };
+        let count = (state.no_progress > 0).then(|| {
+            let (plies, limit) = (state.no_progress, self.no_progress_limit);
+            (None, format!("plies without placement or removal: {plies} of {limit}"))
+        });
+        Side::BOTH.map(of_side).into_iter().chain(count).collect()
     }
 
     fn read_position(&self, text: &str) -> Result<State, String> {
@@ -324,7 +276,7 @@ impl Morris {
             let example = self.position_text(&self.start());
             return Err(format!("expected board, mover, hands of W and B, `x` or `-`, and a count, e.g. `{example}`"));
         };
-        let pieces = Board::parse_board(board, LETTERS)?;
+        let pieces = Mills::parse_board(board, LETTERS)?;
         let mover = match mover {
             "W" => Side::First,
             "B" => Side::Second,

@@ -18,22 +18,23 @@
 
 mod board;
 mod state;
-mod svg;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 pub use self::board::ADJACENT;
-use self::board::{CHANGES, DRAWING, MOVES, SQUARES, directions, move_index};
+use self::board::{CHANGES, DRAWING, HUB, MOVES, RING, SQUARES, directions, move_index};
 use self::state::owner;
 pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
+use crate::board::{Board, Graph, Shape};
 use crate::error::Error;
-use crate::game::Game;
+use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::params::{ParamReader, Params};
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::BoardPoint;
+use crate::svg::status;
 use crate::symmetry::{Symmetry, automorphisms};
 
 fn symmetries() -> Vec<Symmetry> {
@@ -46,15 +47,11 @@ fn symmetries() -> Vec<Symmetry> {
     automorphisms(usize::from(SQUARES), &edges).into_iter().map(symmetry).collect()
 }
 
-impl Game for MuTorere {
-    const NAME: &'static str = "mu_torere";
-    const VERSION: u32 = 1;
-    const PARAMS: &'static [&'static str] = &["max_plies", "hub_needs_neighbour"];
-    const PLY_LIMITS: &'static [&'static str] = &["max_plies"];
+impl Rules for MuTorere {
     type State = State;
 
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        let reader = ParamReader::new(Self::NAME, params, Self::PARAMS)?;
+    fn with_params(&self, params: &Params) -> Result<Self, Error> {
+        let reader = ParamReader::new(self, params)?;
         Ok(Self {
             max_plies: reader.integer("max_plies", 100, 0..=u16::MAX)?,
             hub_needs_neighbour: reader.flag("hub_needs_neighbour", false)?,
@@ -68,20 +65,15 @@ impl Game for MuTorere {
     fn spec(&self) -> Spec {
         static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(symmetries);
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points: usize::from(SQUARES),
-            lattice: [3, 3],
-            cells: (0..u16::from(SQUARES)).collect(),
             directions: directions(),
-            point_planes: vec!["own pieces".into(), "opponent's pieces".into()],
             scalars: vec!["plies played / max_plies".into()],
             bounds: [0.0, 1.0],
-            actions: MOVES.len(),
             blocks: vec![("MOVE", MOVES.len())],
-            action_kinds: Vec::new(),
             symmetries: SYMMETRIES.clone(),
-            second_player_map: None,
+            piece_planes: Some([0, 1]),
+            sides: ["dark", "light"],
+            ply_limits: vec!["max_plies"],
+            ..Spec::new("mu_torere", 1, [3, 3], &["own pieces", "opponent's pieces"], MOVES.len())
         }
     }
 
@@ -148,17 +140,15 @@ impl Game for MuTorere {
         let image = |set: u16| (0..9).filter(|p| set >> p & 1 == 1).map(|p| 1 << symmetry.points[p]).sum();
         State { pieces: state.pieces.map(image), ..*state }
     }
+}
 
-    fn without_counters(&self, state: &State) -> State {
-        State { plies: 0, ..*state }
-    }
-
-    fn action_text(&self, action: Action) -> String {
+impl Notation for MuTorere {
+    fn action_text(&self, _: &State, action: Action) -> String {
         let (start, end) = MOVES[action.index()];
         format!("{start},{end}")
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         let malformed = || Error::action(text, "expected `start,end` with squares 0 to 8, e.g. `0,4`");
         let square = |s: &str| match s.as_bytes() {
             [digit @ b'0'..=b'8'] => Some(digit - b'0'),
@@ -196,37 +186,35 @@ impl Game for MuTorere {
         Ok(State { pieces, plies: if self.max_plies > 0 { plies } else { 0 }, mover })
     }
 
-    fn draw(&self, state: &State) -> String {
-        draw_text(state)
-    }
-
-    fn belongings(&self) -> [String; 2] {
-        ["●", "○"].map(String::from)
-    }
-
-    fn draw_svg(&self, state: &State, last: Option<Action>) -> String {
-        svg::draw(self, state, last)
-    }
-
-    fn board_points(&self) -> Vec<BoardPoint> {
-        svg::board_points()
-    }
-
-    fn clicks(&self, _: &State, action: Action) -> Vec<usize> {
+    fn points_of(&self, _: &State, action: Action) -> Vec<usize> {
         let (start, end) = MOVES[action.index()];
         vec![start.into(), end.into()]
     }
+
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        Board {
+            contents: (0..SQUARES).map(|square| Side::from_number(owner(state, square)).into()).collect(),
+            letters: ['●', '○', '.'],
+            marked: marks(self, last),
+            status: status(self.outcome(state), state.mover, self.spec().sides),
+            ..Board::new(Shape::Graph(graph()), usize::from(SQUARES))
+        }
+    }
 }
 
-/// The drawing with pieces in place of the squares' numbers, and the drawing itself beside it.
-fn draw_text(state: &State) -> String {
-    let piece = |name: char| match name.to_digit(10) {
-        Some(square) => ['.', '●', '○'][usize::from(owner(state, square as u8))],
-        None => name,
-    };
-    let line = |names: &str| {
-        let pieces: String = names.chars().map(piece).collect();
-        format!("{pieces:<25}{names}\n")
-    };
-    DRAWING.lines().map(line).collect::<String>() + "● player 1, ○ player 2\n"
+/// The ring around the hub, an eighth of a turn from one square to the next.
+fn graph() -> Arc<Graph> {
+    const RADIUS: f32 = 2.1;
+    static GRAPH: LazyLock<Arc<Graph>> = LazyLock::new(|| {
+        let (hub, ring) = (usize::from(HUB), RING.map(usize::from));
+        let mut points = vec![[RADIUS; 2]; usize::from(SQUARES)];
+        for (eighth, &square) in (0u8..).zip(&ring) {
+            let angle = (f32::from(eighth) - 1.0) * std::f32::consts::FRAC_PI_4;
+            points[square] = [RADIUS + RADIUS * angle.sin(), RADIUS - RADIUS * angle.cos()];
+        }
+        let names = (0..SQUARES).map(|square| square.to_string()).collect();
+        let (spokes, circle) = (ring.map(|square| vec![square, hub]).into(), (points[hub], RADIUS));
+        Graph::new(DRAWING, names, Some(points), spokes, vec![circle]).into()
+    });
+    Arc::clone(&GRAPH)
 }

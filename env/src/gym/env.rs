@@ -9,7 +9,7 @@ use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
 use crate::dynamic::{DynGame, Erased};
 use crate::error::Error;
-use crate::game::Game;
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::playout::choose;
 use crate::side::Side;
@@ -58,7 +58,7 @@ pub struct Env {
 
 impl Env {
     /// An environment at the start of a game.
-    pub fn new(game: impl Game) -> Self {
+    pub fn new(game: impl Notation) -> Self {
         Self::of(Arc::new(Erased::new(game)))
     }
 
@@ -117,13 +117,13 @@ impl Env {
     /// # Errors
     /// The text names no action of this game.
     pub fn parse_action(&self, text: &str) -> Result<Action, Error> {
-        self.game.parse_action_in(&self.state, text)
+        self.game.parse_action(&self.state, text)
     }
 
     /// The board drawn as text.
     #[must_use]
     pub fn render(&self) -> String {
-        self.game.draw(&self.state)
+        self.game.board(&self.state, None).text()
     }
 
     /// Starts a new game. A seed restarts the random stream of [`Env::sample`]; without one it continues.

@@ -4,8 +4,8 @@ use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::dynamic::{DynGame, Erased};
 use crate::error::Error;
-use crate::game::Game;
 use crate::lanes::{AutoReset, Lanes, VecBuffers};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::side::Side;
 use crate::spec::Spec;
@@ -76,7 +76,7 @@ impl VecEnv {
     ///
     /// # Panics
     /// If `envs` is 0.
-    pub fn new(game: impl Game, envs: usize) -> Self {
+    pub fn new(game: impl Notation, envs: usize) -> Self {
         Self::of(&Erased::new(game), envs, 1)
     }
 

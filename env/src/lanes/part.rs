@@ -6,10 +6,10 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::game::Game;
 use crate::lanes::buffers::VecBuffers;
 use crate::lanes::legal::LegalActions;
 use crate::outcome::Outcome;
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
 
@@ -46,7 +46,7 @@ pub(super) struct Kind<G> {
 
 /// Neighbouring envs that one thread steps. What a step reads is kept apart from what few steps read.
 #[derive(Clone, Debug)]
-pub(super) struct Part<G: Game> {
+pub(super) struct Part<G: Rules> {
     pub(super) states: Vec<G::State>,
     /// Outcomes of the games that ended in the last step.
     pub(super) outcomes: Vec<Option<Outcome>>,
@@ -58,7 +58,7 @@ pub(super) struct Part<G: Game> {
     features: Vec<f32>,
 }
 
-impl<G: Game> Kind<G> {
+impl<G: Rules> Kind<G> {
     pub(super) fn new(game: G, auto_reset: AutoReset) -> Self {
         let spec = game.spec();
         let dense = spec.cells.iter().enumerate().all(|(point, &cell)| point == usize::from(cell))
@@ -69,7 +69,7 @@ impl<G: Game> Kind<G> {
     }
 }
 
-impl<G: Game> Part<G> {
+impl<G: Rules> Part<G> {
     /// Envs at the start of their games.
     pub(super) fn new(kind: &Kind<G>, envs: usize) -> Self {
         let mut part = Self {
@@ -101,9 +101,6 @@ impl<G: Game> Part<G> {
     }
 
     pub(super) fn step(&mut self, kind: &Kind<G>, actions: &[Action], rows: &mut VecBuffers<'_>) {
-        let starts_anew = |env: usize| kind.auto_reset == AutoReset::NextStep && self.outcomes[env].is_some();
-        let plays = self.states.iter().zip(actions).enumerate().filter(|(env, _)| !starts_anew(*env));
-        kind.game.expect_plays(plays.map(|(_, (state, &action))| (state, action)));
         self.each(kind, rows, |part, env| part.play(kind, env, actions[env]));
     }
 

@@ -9,15 +9,15 @@ const DIRECTIONS: u8 = 32;
 
 /// What labels keep away from, in user units.
 #[derive(Clone, Debug)]
-pub(super) struct Drawing {
+pub(crate) struct Drawing {
     /// Straight lines.
-    pub(super) lines: Vec<[[f32; 2]; 2]>,
+    pub(crate) lines: Vec<[[f32; 2]; 2]>,
     /// Circular lines: centre and radius.
-    pub(super) circles: Vec<([f32; 2], f32)>,
+    pub(crate) circles: Vec<([f32; 2], f32)>,
     /// Centres of the points, on which stones may lie.
-    pub(super) points: Vec<[f32; 2]>,
+    pub(crate) points: Vec<[f32; 2]>,
     /// Radius of the ring around a marked stone.
-    pub(super) ring: f32,
+    pub(crate) ring: f32,
 }
 
 /// A rectangle by its centre and half its width and height.
@@ -29,7 +29,7 @@ struct Area {
 
 impl Drawing {
     /// The centres of the points' labels, for text of this size with these names.
-    pub(super) fn labels(&self, names: &[String], size: f32) -> Vec<[f32; 2]> {
+    pub(crate) fn labels(&self, names: &[String], size: f32) -> Vec<[f32; 2]> {
         let mut placed: Vec<Area> = Vec::new();
         for (&point, name) in self.points.iter().zip(names) {
             let half = [0.31 * size * name.chars().count() as f32, 0.38 * size];

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// `color-scheme` says, or the user's preference where a document stands alone or in an `<img>`. A page can replace
 /// single colours by rules for the classes `ts-fill-<name>` and `ts-line-<name>`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Paint {
+pub(crate) struct Paint {
     name: &'static str,
     light: &'static str,
     dark: &'static str,
@@ -17,29 +17,29 @@ pub struct Paint {
 
 impl Paint {
     /// The sheet.
-    pub const GROUND: Self = Self::new("ground", "#faf6ee", "#1b1e22");
+    pub(crate) const GROUND: Self = Self::new("ground", "#faf6ee", "#1b1e22");
     /// Boards.
-    pub const BOARD: Self = Self::new("board", "#e9d8b4", "#5a4930");
+    pub(crate) const BOARD: Self = Self::new("board", "#e9d8b4", "#5a4930");
     /// Hollows in boards, and the darker cells of chequered ones.
-    pub const HOLLOW: Self = Self::new("hollow", "#d6bd8c", "#413420");
+    pub(crate) const HOLLOW: Self = Self::new("hollow", "#d6bd8c", "#413420");
     /// Lines of boards.
-    pub const LINE: Self = Self::new("board-line", "#7a6038", "#bf9f6b");
+    pub(crate) const LINE: Self = Self::new("board-line", "#7a6038", "#bf9f6b");
     /// Text.
-    pub const INK: Self = Self::new("ink", "#3a3226", "#f1e9da");
+    pub(crate) const INK: Self = Self::new("ink", "#3a3226", "#f1e9da");
     /// What the last action concerned, and mills that are banned.
-    pub const MARK: Self = Self::new("mark", "#c8501a", "#ff9a5c");
+    pub(crate) const MARK: Self = Self::new("mark", "#c8501a", "#ff9a5c");
     /// Dark stones.
-    pub const DARK: Self = Self::new("dark", "#2f3437", "#121416");
+    pub(crate) const DARK: Self = Self::new("dark", "#2f3437", "#121416");
     /// Rims of dark stones.
-    pub const DARK_RIM: Self = Self::new("dark-rim", "#15181a", "#a89f8d");
+    pub(crate) const DARK_RIM: Self = Self::new("dark-rim", "#15181a", "#a89f8d");
     /// Light stones.
-    pub const LIGHT: Self = Self::new("light", "#fffdf8", "#f4eee1");
+    pub(crate) const LIGHT: Self = Self::new("light", "#fffdf8", "#f4eee1");
     /// Rims of light stones.
-    pub const LIGHT_RIM: Self = Self::new("light-rim", "#6d6557", "#8d8574");
+    pub(crate) const LIGHT_RIM: Self = Self::new("light-rim", "#6d6557", "#8d8574");
     /// Small stones of no player.
-    pub const SEED: Self = Self::new("seed", "#7a6038", "#e3c48f");
+    pub(crate) const SEED: Self = Self::new("seed", "#7a6038", "#e3c48f");
     /// Rims of small stones.
-    pub const SEED_RIM: Self = Self::new("seed-rim", "#e9d8b4", "#2b2216");
+    pub(crate) const SEED_RIM: Self = Self::new("seed-rim", "#e9d8b4", "#2b2216");
 
     const ALL: [Self; 12] = [
         Self::GROUND,

@@ -6,17 +6,17 @@ use super::paint::Paint;
 use crate::side::Side;
 
 /// Distance of neighbouring cells of chequered boards.
-pub const UNIT: f32 = 48.0;
+pub(crate) const UNIT: f32 = 48.0;
 /// Room between the edge of the sheet and the outermost points.
-pub const MARGIN: f32 = 52.0;
+pub(crate) const MARGIN: f32 = 52.0;
 /// Radius of a stone.
-pub(super) const STONE: f32 = 18.0;
+pub(crate) const STONE: f32 = 18.0;
 /// Radius of the ring around a marked point.
-pub(super) const RING: f32 = STONE + 3.0;
+pub(crate) const RING: f32 = STONE + 3.0;
 
 /// A document under construction. Shapes drawn later lie above earlier ones.
 #[derive(Clone, Debug)]
-pub struct Sheet {
+pub(crate) struct Sheet {
     width: f32,
     height: f32,
     title: String,
@@ -26,41 +26,41 @@ pub struct Sheet {
 impl Sheet {
     /// An empty sheet of this size.
     #[must_use]
-    pub fn new(title: &str, width: f32, height: f32) -> Self {
+    pub(crate) fn new(title: &str, width: f32, height: f32) -> Self {
         Self { width, height, title: title.to_owned(), shapes: String::new() }
     }
 
     /// A rectangle with rounded corners, from its top left corner.
-    pub fn rectangle(&mut self, [x, y]: [f32; 2], [width, height]: [f32; 2], radius: f32, paint: Paint) {
+    pub(crate) fn rectangle(&mut self, [x, y]: [f32; 2], [width, height]: [f32; 2], radius: f32, paint: Paint) {
         let paint = paint.fill();
         self.add(format_args!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius}" {paint}/>"#));
     }
 
     /// A filled circle without a rim.
-    pub fn dot(&mut self, [x, y]: [f32; 2], radius: f32, paint: Paint) {
+    pub(crate) fn dot(&mut self, [x, y]: [f32; 2], radius: f32, paint: Paint) {
         let paint = paint.fill();
         self.add(format_args!(r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius}" {paint}/>"#));
     }
 
     /// A filled circle with a rim.
-    pub fn disc(&mut self, [x, y]: [f32; 2], radius: f32, paint: Paint, rim: Paint) {
+    pub(crate) fn disc(&mut self, [x, y]: [f32; 2], radius: f32, paint: Paint, rim: Paint) {
         let paint = paint.with_rim(rim);
         self.add(format_args!(r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius}" {paint}/>"#));
     }
 
     /// A circle that is not filled.
-    pub fn circle(&mut self, [x, y]: [f32; 2], radius: f32, width: f32, paint: Paint) {
+    pub(crate) fn circle(&mut self, [x, y]: [f32; 2], radius: f32, width: f32, paint: Paint) {
         let paint = paint.line();
         self.add(format_args!(r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius:.2}" {paint} stroke-width="{width}"/>"#));
     }
 
     /// A straight line.
-    pub fn line(&mut self, from: [f32; 2], to: [f32; 2], width: f32, paint: Paint) {
+    pub(crate) fn line(&mut self, from: [f32; 2], to: [f32; 2], width: f32, paint: Paint) {
         self.stroke(from, to, width, paint, "");
     }
 
     /// A dashed straight line.
-    pub fn dashes(&mut self, from: [f32; 2], to: [f32; 2], width: f32, paint: Paint) {
+    pub(crate) fn dashes(&mut self, from: [f32; 2], to: [f32; 2], width: f32, paint: Paint) {
         self.stroke(from, to, width, paint, r#" stroke-dasharray="7 7""#);
     }
 
@@ -72,12 +72,12 @@ impl Sheet {
     }
 
     /// Text centred on a point of the sheet.
-    pub fn text(&mut self, at: [f32; 2], size: f32, text: impl Display) {
+    pub(crate) fn text(&mut self, at: [f32; 2], size: f32, text: impl Display) {
         self.words(at, size, r#"text-anchor="middle""#, text);
     }
 
     /// Text that starts at a point of the sheet and is centred on its height.
-    pub fn text_from(&mut self, at: [f32; 2], size: f32, text: impl Display) {
+    pub(crate) fn text_from(&mut self, at: [f32; 2], size: f32, text: impl Display) {
         self.words(at, size, r#"text-anchor="start""#, text);
     }
 
@@ -87,7 +87,7 @@ impl Sheet {
     }
 
     /// A line of text in letters of equal width, from the left end of its base line. Spaces are kept.
-    pub fn monospace(&mut self, [x, y]: [f32; 2], size: f32, text: &str) {
+    pub(crate) fn monospace(&mut self, [x, y]: [f32; 2], size: f32, text: &str) {
         let (paint, text) = (Paint::INK.fill(), escaped(text));
         self.add(format_args!(
             r#"<text x="{x}" y="{y}" font-family="monospace" font-size="{size}" xml:space="preserve" {paint}>{text}</text>"#
@@ -95,31 +95,31 @@ impl Sheet {
     }
 
     /// A stone of a player: dark for the first, light for the second.
-    pub fn stone(&mut self, at: [f32; 2], side: Side) {
+    pub(crate) fn stone(&mut self, at: [f32; 2], side: Side) {
         self.stone_of(at, STONE, side);
     }
 
     /// A stone of another size.
-    pub(super) fn stone_of(&mut self, at: [f32; 2], radius: f32, side: Side) {
+    pub(crate) fn stone_of(&mut self, at: [f32; 2], radius: f32, side: Side) {
         let [fill, rim] = [[Paint::DARK, Paint::DARK_RIM], [Paint::LIGHT, Paint::LIGHT_RIM]][side.index()];
         self.disc(at, radius, fill, rim);
     }
 
     /// A ring around a stone or an empty point.
-    pub fn mark(&mut self, at: [f32; 2]) {
+    pub(crate) fn mark(&mut self, at: [f32; 2]) {
         self.circle(at, RING, 3.5, Paint::MARK);
     }
 
     /// A line of text at the foot of the sheet, by the attribute `data-part="caption"`: pages that say the same beside the
     /// board leave it away with the strip of the sheet that it fills.
-    pub fn caption(&mut self, text: impl Display) {
+    pub(crate) fn caption(&mut self, text: impl Display) {
         let at = [self.width / 2.0, self.height - 20.0];
         self.words(at, 20.0, r#"text-anchor="middle" data-part="caption""#, text);
     }
 
     /// The document.
     #[must_use]
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let Self { width, height, title, shapes } = self;
         let (title, ground, style) = (escaped(&title), Paint::GROUND.fill(), Paint::style());
         format!(

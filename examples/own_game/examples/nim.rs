@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
-use turnstone_env::{Action, ActionList, Error, Game, Outcome, Params, Side, Spec};
+use turnstone_env::{Action, ActionList, Error, Rules, Outcome, Params, Side, Spec};
 
 #[derive(Clone, Debug)]
 pub struct Nim;
@@ -15,7 +15,7 @@ pub struct State {
 }
 
 /// Action `5 heap + taken - 1` takes this many stones from a heap.
-impl Game for Nim {
+impl Rules for Nim {
     const NAME: &'static str = "nim";
     const VERSION: u32 = 1;
     type State = State;

@@ -13,7 +13,7 @@
 //! On bitboards a column takes seven bits: its six cells from the bottom up, and one that stays empty, so that no line
 //! of four leads over the top of one column to the bottom of the next.
 
-use turnstone_env::{Action, ActionList, Error, Game, Outcome, ParamReader, Params, Side, Spec, Symmetry, lines};
+use turnstone_env::{Action, ActionList, Error, Rules, Outcome, ParamReader, Params, Side, Spec, Symmetry, lines};
 
 const COLUMNS: usize = 7;
 const ROWS: usize = 6;
@@ -127,7 +127,7 @@ fn symmetries() -> Vec<Symmetry> {
     vec![symmetry(|column| column), symmetry(|column| COLUMNS - 1 - column)]
 }
 
-impl Game for ConnectFour {
+impl Rules for ConnectFour {
     const NAME: &'static str = "connect_four";
     const VERSION: u32 = 2;
     const PARAMS: &'static [&'static str] = &[];

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use turnstone_agents::Effort;
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_exact::ExactValues;
 
 use crate::game::{ConnectFour, State};

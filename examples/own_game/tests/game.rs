@@ -3,7 +3,7 @@
 use own_game::ConnectFour;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{ActionList, Game, Outcome, Params, Side, conformance, perft::perft, play_text};
+use turnstone_env::{ActionList, Rules, Outcome, Params, Side, conformance, perft::perft, play_text};
 
 #[test]
 fn the_game_conforms() {
@@ -97,7 +97,7 @@ fn faults_are_named() {
     assert!(position(&covered).contains("before the last disc"));
     assert!(ConnectFour.parse_position(&rows(["XX.....", "OOOO...", "XOXOXX."])).is_ok(), "the last disc has won");
     assert!(ConnectFour.parse_action("8").expect_err("no column").to_string().contains("1 to 7"));
-    let fault = ConnectFour::with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
+    let fault = ConnectFour::default().with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
     assert!(fault.to_string().contains("no parameter `columns`"));
 }
 

@@ -9,7 +9,7 @@ use std::{collections::HashMap, fs};
 
 use classes::{CLASSES, Class, ENTRIES, is_open};
 use own_game::{ConnectFour, Solver, State};
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, Rules};
 
 /// The header and the lines of a class's file.
 fn file(class: &Class) -> (String, Vec<String>) {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Konane, konane::State};
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 
 use self::board::Position;
 use self::reduce::Reduced;
@@ -29,11 +29,11 @@ use turnstone_search::classic::Stop;
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
 ///
 /// ```
-/// use turnstone_env::{Game, Params, Side, games::Konane};
+/// use turnstone_env::{Rules, Params, Side, games::Konane};
 /// use turnstone_exact::SolveLimits;
 /// use turnstone_games::konane::KonaneSolver;
 ///
-/// let game = Konane::with_params(&Params::new().with("size", 4))?;
+/// let game = Konane::default().with_params(&Params::new().with("size", 4))?;
 /// let solver = KonaneSolver::new(1 << 10);
 /// assert_eq!(solver.winner(&game, &game.start(), &SolveLimits::nodes(10_000)), Some(Side::Second));
 /// # Ok::<(), turnstone_env::Error>(())

@@ -1,7 +1,7 @@
 //! Evaluations of Mancala.
 
 use turnstone_env::games::{Mancala, mancala};
-use turnstone_env::{Game, Outcome, Side};
+use turnstone_env::{Outcome, Rules, Side};
 
 use turnstone_search::classic::Heuristic;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use turnstone_agents::{SolveError, SolveHost, SolveOptions, result_text, searched};
-use turnstone_env::Game;
 use turnstone_env::games::{Mancala, mancala::State};
+use turnstone_env::{Notation, Rules};
 
 use super::solver::{MancalaEndgames, MancalaSolver};
 

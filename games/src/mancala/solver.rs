@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Mancala, mancala::State};
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 
 use self::board::Board;
 use self::knowledge::Knowledge;
@@ -30,11 +30,11 @@ pub use self::endgame::MancalaEndgames;
 /// Solves any position of one game of Mancala. Queries from several threads share the transposition table.
 ///
 /// ```
-/// use turnstone_env::{Game, Params, games::Mancala};
+/// use turnstone_env::{Rules, Params, games::Mancala};
 /// use turnstone_exact::SolveLimits;
 /// use turnstone_games::mancala::MancalaSolver;
 ///
-/// let game = Mancala::with_params(&Params::new().with("stones", 2))?;
+/// let game = Mancala::default().with_params(&Params::new().with("stones", 2))?;
 /// let solver = MancalaSolver::new(&game, None, 1 << 20);
 /// assert_eq!(solver.solve(&game, &game.start(), &SolveLimits::NONE), Some(10));
 /// # Ok::<(), turnstone_env::Error>(())

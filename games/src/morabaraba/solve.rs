@@ -2,7 +2,7 @@
 
 use turnstone_agents::{SolveError, SolveHost, SolveOptions, result_text};
 use turnstone_env::games::{Morabaraba, morabaraba::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Notation, Rules, Side};
 use turnstone_exact::ExactValues;
 
 use super::solver::MorabarabaEndgames;
@@ -17,7 +17,7 @@ pub(super) fn solve(
     options: &SolveOptions<'_>,
     host: &dyn SolveHost,
 ) -> Result<bool, SolveError> {
-    options.confirm_used(Morabaraba::NAME, false, true)?;
+    options.confirm_used(game.spec().name, false, true)?;
     let [fewest, most] = MorabarabaEndgames::COWS;
     // A position asks for no larger endgames than its own.
     let on_board = |state: &State| Side::BOTH.iter().map(|&side| state.cows(side).count_ones() as usize).sum::<usize>();

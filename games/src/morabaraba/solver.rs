@@ -18,7 +18,7 @@ use std::io;
 use std::path::Path;
 
 use turnstone_env::games::{Morabaraba, morabaraba::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Rules, Side};
 
 use self::herds::{Board, Herd, Herds};
 use self::slice::{Goal, Position, Solve, Space, limit};
@@ -33,7 +33,7 @@ const ENDGAMES: [[usize; 2]; 6] = [[3, 3], [4, 3], [4, 4], [5, 3], [5, 4], [6, 3
 /// Exact values of the endgames whose tables are there.
 ///
 /// ```
-/// use turnstone_env::{Game, games::Morabaraba};
+/// use turnstone_env::{Rules, games::Morabaraba};
 /// use turnstone_exact::{ExactValues, Silent};
 /// use turnstone_games::morabaraba::MorabarabaEndgames;
 ///
@@ -85,7 +85,7 @@ impl MorabarabaEndgames {
                 let saved = TableBytes::Built(plies).save(&path, &identity(game, counts));
                 let fault = |error: io::Error| TableError {
                     path: path.clone(),
-                    game: Morabaraba::NAME.into(),
+                    game: game.spec().name.into(),
                     fault: error.into(),
                 };
                 saved.map_err(fault)?;
@@ -253,10 +253,6 @@ impl ExactValues<Morabaraba> for MorabarabaEndgames {
         };
         Some(if mover == Side::First { value } else { -value })
     }
-
-    fn heeds_limits(&self) -> bool {
-        true
-    }
 }
 
 impl fmt::Debug for MorabarabaEndgames {
@@ -287,5 +283,5 @@ fn name(goal: Goal) -> String {
 fn identity(game: &Morabaraba, counts: [usize; 2]) -> TableIdentity {
     let params =
         turnstone_env::Params::new().with("quiet_limit", game.quiet_limit()).with("fly_limit", game.fly_limit());
-    TableIdentity::of::<Morabaraba>(&params, &format!("{} against {} 1", counts[0], counts[1]))
+    TableIdentity::of(game, &params, &format!("{} against {} 1", counts[0], counts[1]))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use turnstone_agents::{SolveError, SolveHost, SolveOptions, start_text};
 use turnstone_base::times::duration;
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_env::games::Morris;
 use turnstone_exact::ExactValues;
 use turnstone_search::Clock;
@@ -14,7 +14,7 @@ use super::solver::{self, MorrisTable, Size};
 
 /// Builds the table and prints the value of the start. Returns whether it was finished.
 pub(super) fn solve(game: &Morris, options: &SolveOptions<'_>, host: &dyn SolveHost) -> Result<bool, SolveError> {
-    options.confirm_used(Morris::NAME, false, false)?;
+    options.confirm_used(game.spec().name, false, false)?;
     let path = options.tables.join(MorrisTable::file_name(game));
     if path.exists() {
         match MorrisTable::open(game, &path).and_then(|table| table.verify().map(|()| table)) {

@@ -1,7 +1,7 @@
 //! Exact values of Mu Torere with its limit of plies.
 
 use turnstone_env::games::{MuTorere, mu_torere::State};
-use turnstone_env::{Error, Game};
+use turnstone_env::{Error, Rules};
 
 use turnstone_exact::ExactValues;
 use turnstone_exact::Unlimited;
@@ -12,7 +12,7 @@ use turnstone_exact::Unlimited;
 /// are left, and drawn otherwise: a win within `n` plies is one within any number above.
 ///
 /// ```
-/// use turnstone_env::{Game, games::MuTorere};
+/// use turnstone_env::{Rules, games::MuTorere};
 /// use turnstone_exact::ExactValues;
 /// use turnstone_games::mu_torere::MuTorereValues;
 ///
@@ -51,9 +51,5 @@ impl ExactValues<MuTorere> for MuTorereValues {
         let left = u32::from(game.max_plies).checked_sub(u32::from(state.plies())).filter(|_| game.max_plies > 0);
         let in_time = || left.is_none_or(|left| self.0.plies_to_end(game, state).is_some_and(|plies| plies <= left));
         Some(if value != 0 && in_time() { value } else { 0 })
-    }
-
-    fn heeds_limits(&self) -> bool {
-        true
     }
 }

@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::{Backend, EvalBatch, Evaluation, Fault};
 use crate::hash::hash;
@@ -117,7 +117,7 @@ impl<S: Copy + Eq + Hash, B> Cached<S, B> {
     }
 }
 
-impl<G: Game, B: Backend<G>> Backend<G> for Cached<G::State, B> {
+impl<G: Rules, B: Backend<G>> Backend<G> for Cached<G::State, B> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         let distinct = self.repeats.find(batch.states());
         if distinct == batch.len() {
@@ -268,12 +268,12 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use turnstone_env::games::Mancala;
-    use turnstone_env::{ActionList, Side};
+    use turnstone_env::{ActionList, Notation, Side};
 
     use super::*;
     use crate::backend::Rollout;
 
-    type State = <Mancala as Game>::State;
+    type State = <Mancala as Rules>::State;
 
     /// The positions after each of the first moves.
     fn positions(game: &Mancala) -> Vec<State> {
@@ -348,7 +348,7 @@ mod tests {
 
     struct Failing;
 
-    impl<G: Game> Backend<G> for Failing {
+    impl<G: Rules> Backend<G> for Failing {
         fn evaluate(&mut self, _: &G, _: &mut EvalBatch<G::State>) -> Result<(), Fault> {
             Err(Fault::new("device lost"))
         }

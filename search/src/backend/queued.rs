@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::{Backend, EvalBatch, Fault};
 
@@ -13,13 +13,13 @@ use super::{Backend, EvalBatch, Fault};
 /// while the next one is collected.
 ///
 /// A fault reaches every worker whose positions were in the batch.
-pub struct Queued<G: Game, B> {
+pub struct Queued<G: Rules, B> {
     queue: Arc<Queue<G, B>>,
     /// The number of this worker.
     number: usize,
 }
 
-struct Queue<G: Game, B> {
+struct Queue<G: Rules, B> {
     /// Most positions of a batch.
     largest: usize,
     state: Mutex<State<G, B>>,
@@ -27,7 +27,7 @@ struct Queue<G: Game, B> {
     changed: Condvar,
 }
 
-struct State<G: Game, B> {
+struct State<G: Rules, B> {
     /// Backends that evaluate nothing.
     free: Vec<(B, EvalBatch<G::State>)>,
     waiting: VecDeque<(usize, EvalBatch<G::State>)>,
@@ -38,7 +38,7 @@ struct State<G: Game, B> {
 /// A batch that was evaluated, or why it was not.
 type Answer<S> = (EvalBatch<S>, Result<(), Fault>);
 
-impl<G: Game, B> Queued<G, B> {
+impl<G: Rules, B> Queued<G, B> {
     /// Shares `backends` among `workers` workers. Batches have at most `largest` positions, unless a worker's own has more.
     ///
     /// # Panics
@@ -53,13 +53,13 @@ impl<G: Game, B> Queued<G, B> {
     }
 }
 
-impl<G: Game, B> Queue<G, B> {
+impl<G: Rules, B> Queue<G, B> {
     fn lock(&self) -> MutexGuard<'_, State<G, B>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<G: Game, B> State<G, B> {
+impl<G: Rules, B> State<G, B> {
     /// Takes what waits, in its order, as far as it fits into one batch.
     fn take(&mut self, largest: usize) -> Vec<(usize, EvalBatch<G::State>)> {
         let (mut group, mut rows) = (Vec::new(), 0);
@@ -73,7 +73,7 @@ impl<G: Game, B> State<G, B> {
     }
 }
 
-impl<G: Game, B: Backend<G>> Backend<G> for Queued<G, B> {
+impl<G: Rules, B: Backend<G>> Backend<G> for Queued<G, B> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         let mut state = self.queue.lock();
         state.waiting.push_back((self.number, std::mem::take(batch)));
@@ -108,7 +108,7 @@ impl<G: Game, B: Backend<G>> Backend<G> for Queued<G, B> {
 }
 
 /// Evaluates the batches of several workers as one.
-fn together<G: Game>(
+fn together<G: Rules>(
     game: &G,
     backend: &mut impl Backend<G>,
     all: &mut EvalBatch<G::State>,
@@ -132,6 +132,7 @@ fn together<G: Game>(
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use turnstone_env::Notation;
 
     use turnstone_env::ActionList;
     use turnstone_env::toy::Toy;
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
     use crate::backend::Evaluation;
 
-    type State = <Toy as Game>::State;
+    type State = <Toy as Rules>::State;
 
     /// Values a position by its number, and fails in one call.
     struct Numbers<'a> {

@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, Rules};
 
 use super::{Backend, EvalBatch, Evaluation, Fault, equal_priors};
 
@@ -21,7 +21,7 @@ impl Rollout {
     }
 }
 
-impl<G: Game> Backend<G> for Rollout {
+impl<G: Rules> Backend<G> for Rollout {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             let mut state = *batch.position(i).0;

@@ -1,6 +1,6 @@
 //! A backend for batches of any size.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::{Backend, EvalBatch, Evaluation, Fault};
 
@@ -23,7 +23,7 @@ impl<S, B> Split<S, B> {
     }
 }
 
-impl<G: Game, B: Backend<G>> Backend<G> for Split<G::State, B> {
+impl<G: Rules, B: Backend<G>> Backend<G> for Split<G::State, B> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         if batch.len() <= self.most {
             return self.backend.evaluate(game, batch);
@@ -57,6 +57,7 @@ impl<G: Game, B: Backend<G>> Backend<G> for Split<G::State, B> {
 
 #[cfg(test)]
 mod tests {
+    use turnstone_env::Notation;
     use turnstone_env::toy::Toy;
 
     use super::*;
@@ -64,12 +65,12 @@ mod tests {
     /// Values the positions of a batch, of at most three, by their depth in the tree.
     struct Depths;
 
-    fn value(game: &Toy, state: &<Toy as Game>::State) -> f32 {
+    fn value(game: &Toy, state: &<Toy as Rules>::State) -> f32 {
         game.position_text(state).len() as f32 / 100.0
     }
 
     impl Backend<Toy> for Depths {
-        fn evaluate(&mut self, game: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
+        fn evaluate(&mut self, game: &Toy, batch: &mut EvalBatch<<Toy as Rules>::State>) -> Result<(), Fault> {
             assert!((1..=3).contains(&batch.len()), "{} positions", batch.len());
             for row in 0..batch.len() {
                 let value = value(game, &batch.states()[row]);

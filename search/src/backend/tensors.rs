@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turnstone_env::{Game, Spec};
+use turnstone_env::{Rules, Spec};
 
 use super::{Backend, EvalBatch, Evaluation, Fault};
 
@@ -41,7 +41,7 @@ impl Tensors {
     }
 }
 
-impl<G: Game> Backend<G> for Tensors {
+impl<G: Rules> Backend<G> for Tensors {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         let mut rows = Rows { game, spec: &self.spec, legal: Vec::new(), ends: Vec::new(), batch };
         for row in 0..rows.batch.len() {
@@ -58,7 +58,7 @@ impl<G: Game> Backend<G> for Tensors {
     }
 }
 
-struct Rows<'a, G: Game> {
+struct Rows<'a, G: Rules> {
     game: &'a G,
     spec: &'a Spec,
     /// Indices of the legal actions in the policy vector, row after row.
@@ -73,19 +73,19 @@ fn of_row<'a>(legal: &'a [usize], ends: &[usize], row: usize) -> &'a [usize] {
     &legal[if row == 0 { 0 } else { ends[row - 1] }..ends[row]]
 }
 
-impl<G: Game> TensorRows for Rows<'_, G> {
+impl<G: Rules> TensorRows for Rows<'_, G> {
     fn rows(&self) -> usize {
         self.batch.len()
     }
 
     fn fill(&self, observations: &mut [f32], masks: &mut [bool]) {
         let spec = self.spec;
-        let mut features = vec![0.0; self.batch.len() * spec.features()];
-        self.game.observe_many(self.batch.states(), &mut features);
+        let mut features = vec![0.0; spec.features()];
         masks.fill(false);
         let tensors = observations.chunks_exact_mut(spec.tensor_len()).zip(masks.chunks_exact_mut(spec.actions));
-        for (row, (features, (observation, mask))) in features.chunks_exact(spec.features()).zip(tensors).enumerate() {
-            spec.expand(features, observation);
+        for (row, (state, (observation, mask))) in self.batch.states().iter().zip(tensors).enumerate() {
+            self.game.observe(state, &mut features);
+            spec.expand(&features, observation);
             of_row(&self.legal, &self.ends, row).iter().for_each(|&index| mask[index] = true);
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     /// The position after B5 in Mancala, player 2 to move with all of A2..A7, in a batch of its own.
-    fn batch(game: &Mancala) -> EvalBatch<<Mancala as Game>::State> {
+    fn batch(game: &Mancala) -> EvalBatch<<Mancala as Rules>::State> {
         let (mut state, mut legal, mut batch) = (game.start(), ActionList::new(), EvalBatch::default());
         play_text(game, &mut state, "B5").expect("legal");
         game.legal(&state, &mut legal);

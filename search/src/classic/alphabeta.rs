@@ -10,7 +10,7 @@ mod buckets;
 mod table;
 mod window;
 
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 
 use self::buckets::{Bound, Known};
 use self::ordering::{Ordering, Queue};
@@ -27,7 +27,7 @@ pub const MAX_DEPTH: u32 = 128;
 /// wanted, a table of positions.
 ///
 /// ```
-/// use turnstone_env::{Game, games::Mancala};
+/// use turnstone_env::{Rules, games::Mancala};
 /// use turnstone_games::mancala::StoreDifference;
 /// use turnstone_search::classic::{AlphaBeta, Limits};
 ///
@@ -37,7 +37,7 @@ pub const MAX_DEPTH: u32 = 128;
 /// assert!(found.depth >= 8 && found.stats.nodes <= 100_000);
 /// ```
 #[derive(Debug)]
-pub struct AlphaBeta<G: Game, H> {
+pub struct AlphaBeta<G: Rules, H> {
     game: G,
     heuristic: H,
     table: Option<Table<G::State>>,
@@ -61,7 +61,7 @@ struct Best {
     score: i32,
 }
 
-impl<G: Game, H: Heuristic<G>> AlphaBeta<G, H> {
+impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
     /// A search of this game with this evaluation, without a table.
     pub fn new(game: &G, heuristic: H) -> Self {
         Self {

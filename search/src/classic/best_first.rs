@@ -1,6 +1,6 @@
 //! Best-first search: the position at the end of the best line is expanded next.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::found::SearchResult;
 use super::game_tree::{KeptTree, MOST_POSITIONS};
@@ -16,11 +16,11 @@ use super::limits::{Control, Limits, Watch};
 /// since a long line is not worse than a short one. The search ends after a number of positions, or when the best line
 /// ends in a finished game.
 #[derive(Debug)]
-pub struct BestFirst<G: Game, H> {
+pub struct BestFirst<G: Rules, H> {
     tree: KeptTree<G, H>,
 }
 
-impl<G: Game, H: Heuristic<G>> BestFirst<G, H> {
+impl<G: Rules, H: Heuristic<G>> BestFirst<G, H> {
     /// A search of this game with this evaluation.
     pub fn new(game: &G, heuristic: H) -> Self {
         Self { tree: KeptTree::new(game, heuristic) }

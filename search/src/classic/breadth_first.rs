@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::found::SearchResult;
 use super::game_tree::{KeptTree, MOST_POSITIONS};
@@ -15,11 +15,11 @@ use super::limits::{Control, Limits, NODES_PER_LOOK, Watch};
 /// The result is that of [`Minimax`](super::Minimax) to the same depth. Since every position is kept, the search ends
 /// before a level that would exceed [`MOST_POSITIONS`].
 #[derive(Debug)]
-pub struct BreadthFirst<G: Game, H> {
+pub struct BreadthFirst<G: Rules, H> {
     tree: KeptTree<G, H>,
 }
 
-impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
+impl<G: Rules, H: Heuristic<G>> BreadthFirst<G, H> {
     /// A search of this game with this evaluation.
     pub fn new(game: &G, heuristic: H) -> Self {
         Self { tree: KeptTree::new(game, heuristic) }
@@ -68,7 +68,7 @@ impl<G: Game, H: Heuristic<G>> BreadthFirst<G, H> {
 }
 
 /// Whether a loop over all nodes may continue with this one.
-fn goes_on<G: Game, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: &mut Watch) -> bool {
+fn goes_on<G: Rules, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: &mut Watch) -> bool {
     if (node as u64).is_multiple_of(NODES_PER_LOOK) {
         watch.look(tree.stats.nodes);
     }
@@ -76,7 +76,7 @@ fn goes_on<G: Game, H: Heuristic<G>>(node: usize, tree: &KeptTree<G, H>, watch: 
 }
 
 /// Whether the tree keeps to its size with the level below this one.
-fn fits<G: Game, H: Heuristic<G>>(tree: &mut KeptTree<G, H>, level: Range<usize>, watch: &mut Watch) -> bool {
+fn fits<G: Rules, H: Heuristic<G>>(tree: &mut KeptTree<G, H>, level: Range<usize>, watch: &mut Watch) -> bool {
     let mut positions = tree.len();
     for node in level {
         if !goes_on(node, tree, watch) {

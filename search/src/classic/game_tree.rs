@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_env::{Action, ActionList, Rules};
 
 use super::found::{SearchStats, prefers};
 use super::heuristic::Heuristic;
@@ -13,7 +13,7 @@ pub const MOST_POSITIONS: usize = 2_000_000;
 /// Positions with the minimax scores of those below them; number 0 is the root. Scores of positions without children
 /// are static.
 #[derive(Debug)]
-pub(super) struct KeptTree<G: Game, H> {
+pub(super) struct KeptTree<G: Rules, H> {
     pub(super) game: G,
     pub(super) heuristic: H,
     nodes: Vec<Node<G::State>>,
@@ -31,7 +31,7 @@ struct Node<S> {
     score: i32,
 }
 
-impl<G: Game, H: Heuristic<G>> KeptTree<G, H> {
+impl<G: Rules, H: Heuristic<G>> KeptTree<G, H> {
     pub(super) fn new(game: &G, heuristic: H) -> Self {
         Self {
             game: game.clone(),

@@ -2,7 +2,7 @@
 
 pub mod toy;
 
-use turnstone_env::{Game, Outcome};
+use turnstone_env::{Outcome, Rules};
 
 /// The score of a won game unless a heuristic defines another. Greater than any static estimate.
 pub const WON: i32 = 1_000_000;
@@ -11,7 +11,7 @@ pub const WON: i32 = 1_000_000;
 pub const WIN_BAND: i32 = 256;
 
 /// A static evaluation of positions, in units of its own, for the first side.
-pub trait Heuristic<G: Game>: Send + Sync {
+pub trait Heuristic<G: Rules>: Send + Sync {
     /// The name in agent specs and tables.
     fn name(&self) -> &'static str;
 
@@ -35,7 +35,7 @@ pub trait Heuristic<G: Game>: Send + Sync {
     }
 }
 
-impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
+impl<G: Rules, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
     fn name(&self) -> &'static str {
         (**self).name()
     }
@@ -59,7 +59,7 @@ impl<G: Game, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
     }
 }
 
-impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
+impl<G: Rules> Heuristic<G> for Box<dyn Heuristic<G>> {
     fn name(&self) -> &'static str {
         (**self).name()
     }
@@ -87,7 +87,7 @@ impl<G: Game> Heuristic<G> for Box<dyn Heuristic<G>> {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WinLoss;
 
-impl<G: Game> Heuristic<G> for WinLoss {
+impl<G: Rules> Heuristic<G> for WinLoss {
     fn name(&self) -> &'static str {
         "win_loss"
     }

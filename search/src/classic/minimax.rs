@@ -1,6 +1,6 @@
 //! Plain minimax to a fixed depth.
 
-use turnstone_env::{ActionList, Game};
+use turnstone_env::{ActionList, Rules};
 
 use super::found::{Lines, SearchResult, SearchStats, prefers};
 use super::heuristic::Heuristic;
@@ -8,7 +8,7 @@ use super::limits::{Control, Limits, Watch};
 
 /// Minimax without pruning: the reference for the other searches, and the player of the games' sources.
 #[derive(Debug)]
-pub struct Minimax<G: Game, H> {
+pub struct Minimax<G: Rules, H> {
     game: G,
     heuristic: H,
     lists: Vec<ActionList>,
@@ -19,7 +19,7 @@ pub struct Minimax<G: Game, H> {
     estimated: u64,
 }
 
-impl<G: Game, H: Heuristic<G>> Minimax<G, H> {
+impl<G: Rules, H: Heuristic<G>> Minimax<G, H> {
     /// A search of this game with this evaluation.
     pub fn new(game: &G, heuristic: H) -> Self {
         let (lists, lines) = (Vec::new(), Lines::default());

@@ -1,6 +1,6 @@
 //! Backup of a simulation's value and of proofs along its path.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use crate::backend::Evaluation;
 
@@ -12,7 +12,7 @@ use super::tree::{EdgeId, NodeId, Tree};
 ///
 /// Threads that prove two children of a node at the same time may both miss that the node is proven too; the next simulation
 /// through it finds out.
-pub(super) fn backup<G: Game, A: Access>(
+pub(super) fn backup<G: Rules, A: Access>(
     tree: &Tree<G>,
     path: &[(NodeId, EdgeId)],
     leaf: NodeId,
@@ -37,7 +37,7 @@ pub(super) fn backup<G: Game, A: Access>(
 
 /// The exact value for the first side that follows from the children: a proven win for the mover, or the best of the
 /// children when all of them are proven.
-fn prove<G: Game>(tree: &Tree<G>, node: NodeId) -> Option<i8> {
+fn prove<G: Rules>(tree: &Tree<G>, node: NodeId) -> Option<i8> {
     let sign = match tree.node(node).mover {
         turnstone_env::Side::First => 1,
         turnstone_env::Side::Second => -1,

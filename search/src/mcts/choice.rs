@@ -1,7 +1,7 @@
 //! What a search has found, read from its root: values, policy, the action to play and the expected line.
 
 use rand::{Rng, RngExt};
-use turnstone_env::{Action, Game, Side};
+use turnstone_env::{Action, Rules, Side};
 
 use super::tree::{Edge, NO_NODE, NodeId};
 use super::{Mcts, Method, gumbel, puct};
@@ -22,7 +22,7 @@ pub struct RootAction {
     pub proven: Option<i8>,
 }
 
-impl<G: Game> Mcts<G> {
+impl<G: Rules> Mcts<G> {
     /// The value of the root: exact if proven, else the mean over the simulations; after Gumbel search the mean over the
     /// visited actions, weighted by the improved policy.
     pub fn estimate(&self) -> Evaluation {

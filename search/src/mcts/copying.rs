@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::Mcts;
 use super::tree::{NO_NODE, NodeId, Tree};
 
-impl<G: Game> Mcts<G> {
+impl<G: Rules> Mcts<G> {
     /// Limits the size of the tree to about `bytes` bytes, [`TREE_LIMIT`](super::TREE_LIMIT) by default. Its copy takes as
     /// much again while the root moves.
     ///
@@ -33,7 +33,7 @@ impl<G: Game> Mcts<G> {
     }
 }
 
-impl<G: Game> Tree<G> {
+impl<G: Rules> Tree<G> {
     /// The least number of visits, a power of two, with which at most `bytes` bytes of nodes and edges are kept, beside the
     /// root and its children.
     pub(super) fn least_visits(&self, bytes: u64) -> u32 {
@@ -97,6 +97,7 @@ impl<G: Game> Tree<G> {
 mod tests {
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
+    use turnstone_env::Notation;
     use turnstone_env::games::{Konane, Mancala};
     use turnstone_env::toy::Toy;
 
@@ -108,7 +109,7 @@ mod tests {
     const METHODS: [Method; 2] = [Method::Puct(Puct::DEFAULT), Method::Gumbel(Gumbel::DEFAULT)];
 
     /// Runs simulations with playouts. Returns the greatest size of the tree, and how often it became smaller.
-    fn run<G: Game>(game: &G, search: &mut Mcts<G>, simulations: u32, method: Method) -> (u64, u32) {
+    fn run<G: Rules>(game: &G, search: &mut Mcts<G>, simulations: u32, method: Method) -> (u64, u32) {
         let (mut batch, mut evaluator) = (EvalBatch::default(), Rollout::new(1));
         let (mut largest, mut shrunk, mut before) = (0, 0, 0);
         search.begin(game, &method.into(), simulations, &mut Xoshiro256PlusPlus::seed_from_u64(1));

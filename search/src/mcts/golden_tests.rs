@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, for_each_game};
+use turnstone_env::{Notation, Rules, for_each_game};
 
 use super::*;
 
@@ -76,7 +76,7 @@ impl Constants {
 }
 
 /// One stage of a search under way.
-struct Run<'a, G: Game> {
+struct Run<'a, G: Rules> {
     game: &'a G,
     golden: &'a Golden,
     constants: &'a Constants,
@@ -86,7 +86,7 @@ struct Run<'a, G: Game> {
     mcts: &'a mut Mcts<G>,
 }
 
-impl<G: Game> Run<'_, G> {
+impl<G: Notation> Run<'_, G> {
     /// Runs the stage to its end and compares at every checkpoint.
     fn run(&mut self, label: &str) {
         let draw = self.mcts.mover().sign() * self.draw;
@@ -180,7 +180,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn compare<G: Game>(name: &str, golden: &Golden, game: &G, start: G::State) {
+fn compare<G: Notation>(name: &str, golden: &Golden, game: &G, start: G::State) {
     for (number, search) in golden.searches.iter().enumerate() {
         let mut mcts = Mcts::new(game, start);
         for (stage_number, stage) in search.stages.iter().enumerate() {
@@ -199,12 +199,12 @@ fn compare_file(name: &str) {
     let golden: Golden = serde_json::from_str(&read(&format!("{name}.json"))).expect("a golden file");
     assert!(golden.searches.iter().all(|search| search.stages.iter().all(|stage| !stage.after.is_empty())));
     let mut games = 0;
-    if golden.game == Toy::NAME {
+    if golden.game == "toy" {
         let toy: Toy = golden.start.parse().expect("a tree");
         compare(name, &golden, &toy, toy.start());
         games += 1;
     }
-    for_each_game!(G => if golden.game == G::NAME {
+    for_each_game!(G => if golden.game == G::default().spec().name {
         let game = G::default();
         let start = game.parse_position(&golden.start).expect("a position");
         compare(name, &golden, &game, start);

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rand::{Rng, RngExt};
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::atomics::{Alone, count};
 use super::method::Gumbel;
@@ -38,7 +38,7 @@ impl Clone for Root {
 
 impl Root {
     /// Begins a search of `simulations` simulations at the root of a tree.
-    pub(super) fn begin<G: Game>(&mut self, tree: &Tree<G>, config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
+    pub(super) fn begin<G: Rules>(&mut self, tree: &Tree<G>, config: &Gumbel, simulations: u32, rng: &mut impl Rng) {
         let edges = tree.edges_of(0);
         self.gumbels.clear();
         self.gumbels.extend(edges.iter().map(|_| config.gumbel_scale * sample(rng)));
@@ -52,7 +52,7 @@ impl Root {
 
     /// The edge for the next simulation, after which `left` simulations are left: the best by `g + logit + sigma(q)` among
     /// those scheduled next.
-    pub(super) fn select<G: Game>(&self, tree: &Tree<G>, config: &Gumbel, left: u32) -> EdgeId {
+    pub(super) fn select<G: Rules>(&self, tree: &Tree<G>, config: &Gumbel, left: u32) -> EdgeId {
         let scheduled = self.schedule.get(left as usize).copied().unwrap_or(u32::MAX);
         let (in_turn, any) = self.best(tree, config, |selected| selected == scheduled);
         // An action that was proven lost leaves its place in the schedule empty: the best of all takes it instead.
@@ -63,14 +63,14 @@ impl Root {
     }
 
     /// Takes back the selection of an edge.
-    pub(super) fn take_back<G: Game>(&self, tree: &Tree<G>, edge: EdgeId) {
+    pub(super) fn take_back<G: Rules>(&self, tree: &Tree<G>, edge: EdgeId) {
         if let Some(selected) = self.selected.get((edge - tree.root().first_edge()) as usize) {
             selected.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
-    pub(super) fn choose<G: Game>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
+    pub(super) fn choose<G: Rules>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
         let fresh = Seen::all(tree, 0).zip(&self.selected).filter(|(edge, _)| !edge.is_lost());
         let most = fresh.map(|(_, selected)| selected.load(Ordering::Relaxed)).max().unwrap_or(0);
         let (best, any) = self.best(tree, config, |selected| selected == most);
@@ -79,7 +79,7 @@ impl Root {
 
     /// The best edge of the root among those that have been `wanted` often selected, and among all; edges proven lost are
     /// left out.
-    fn best<G: Game>(
+    fn best<G: Rules>(
         &self,
         tree: &Tree<G>,
         config: &Gumbel,
@@ -106,7 +106,7 @@ impl Root {
 ///
 /// Unvisited edges all have the same value, so one exponential serves them all, and the best of them is the one with
 /// the greatest prior.
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, seen: &mut Vec<Seen>) -> EdgeId {
+pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, seen: &mut Vec<Seen>) -> EdgeId {
     seen.clear();
     seen.extend(Seen::all(tree, node));
     let completed = Completed::of(tree, node, config, seen.iter().copied());
@@ -127,7 +127,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, see
 }
 
 /// Writes the improved policy `softmax(logits + sigma(completed q))` of a node; nothing goes to actions proven lost.
-pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
+pub(super) fn improved_policy<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
     let completed = Completed::of(tree, node, config, Seen::all(tree, node));
     out.clear();
     out.extend(Seen::all(tree, node).map(|edge| completed.weight(&edge)));
@@ -138,7 +138,7 @@ pub(super) fn improved_policy<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gu
 ///
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
 /// underestimates what the mover can get.
-pub(super) fn improved_estimate<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
+pub(super) fn improved_estimate<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
     let completed = Completed::of(tree, node, config, Seen::all(tree, node));
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
     let edges = tree.edges_of(node).iter().zip(Seen::all(tree, node));
@@ -166,7 +166,7 @@ struct Completed {
 }
 
 impl Completed {
-    fn of<G: Game>(tree: &Tree<G>, node: NodeId, config: &Gumbel, edges: impl Iterator<Item = Seen>) -> Self {
+    fn of<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, edges: impl Iterator<Item = Seen>) -> Self {
         let (mut visits, mut most, mut prior, mut weighted) = (0.0, 0.0f32, 0.0, 0.0);
         let mut greatest = -1.0f32;
         for edge in edges {

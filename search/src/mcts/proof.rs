@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use turnstone_env::{ActionList, Game, Side};
+use turnstone_env::{ActionList, Rules, Side};
 
 /// The proof number of a position that is not won, and the disproof number of one that is.
 const NEVER: u32 = 1 << 30;
@@ -75,28 +75,30 @@ impl Numbers {
 
 /// Searches for proofs; the memory is kept from one to the next.
 #[derive(Clone, Debug)]
-pub(super) struct Prover<G: Game> {
+pub(super) struct Prover<G: Rules> {
     nodes: Vec<Node<G::State>>,
     legal: ActionList,
     /// Buffer to count actions.
     counted: ActionList,
     /// Whether the search came across a draw.
     drawn: bool,
+    /// Whether the game has draws, once that was asked.
+    draws: Option<bool>,
 }
 
-impl<G: Game> Default for Prover<G> {
+impl<G: Rules> Default for Prover<G> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), legal: ActionList::new(), counted: ActionList::new(), drawn: false }
+        Self { nodes: Vec::new(), legal: ActionList::new(), counted: ActionList::new(), drawn: false, draws: None }
     }
 }
 
-impl<G: Game> Prover<G> {
+impl<G: Rules> Prover<G> {
     /// The value of a running position for the first side, if a search of about `most` positions proves it. In games with
     /// draws half of them go to the question whether the mover wins, and half to whether the other side does.
     pub(super) fn value(&mut self, game: &G, state: &G::State, most: u32) -> Option<i8> {
         let mover = game.mover(state);
         let win = if mover == Side::First { 1 } else { -1 };
-        if !G::DRAWS {
+        if !*self.draws.get_or_insert_with(|| game.spec().draws) {
             return self.wins(game, state, mover, most).map(|wins| if wins { win } else { -win });
         }
         let wins = self.wins(game, state, mover, most / 2);
@@ -201,15 +203,15 @@ impl<G: Game> Prover<G> {
 mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-    use turnstone_env::Params;
     use turnstone_env::games::{Konane, Mancala, Morris};
+    use turnstone_env::{Notation, Params};
 
     use super::*;
     use crate::classic::{AlphaBeta, Limits, WinLoss};
 
     /// Compares proofs in random games with alpha-beta; the numbers of proofs of each value (lost, drawn, won for the
     /// first side) and of positions.
-    fn compare<G: Game>(game: &G, most: u32, games: u64) -> ([u32; 3], u32) {
+    fn compare<G: Notation>(game: &G, most: u32, games: u64) -> ([u32; 3], u32) {
         let (mut prover, mut proofs, mut positions) = (Prover::default(), [0; 3], 0);
         let mut truth = AlphaBeta::new(game, WinLoss).with_table(1 << 22);
         for seed in 0..games {
@@ -234,9 +236,9 @@ mod tests {
         (proofs, positions)
     }
 
-    fn with<G: Game>(params: &[(&str, i64)]) -> G {
+    fn with<G: Rules + Default>(params: &[(&str, i64)]) -> G {
         let params = params.iter().fold(Params::new(), |params, &(key, value)| params.with(key, value));
-        G::with_params(&params).expect("valid parameters")
+        G::default().with_params(&params).expect("valid parameters")
     }
 
     #[test]

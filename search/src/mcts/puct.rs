@@ -6,7 +6,7 @@
 
 use rand::Rng;
 use rand_distr::{Distribution, Gamma};
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::method::{Puct, RootNoise};
 use super::seen::{Best, Seen};
@@ -15,7 +15,7 @@ use super::tree::{Edge, EdgeId, NodeId, Tree};
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
 /// visited, but not yet as often as it is to be forced, comes before all others. `seen` is a buffer.
-pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct, seen: &mut Vec<Seen>) -> EdgeId {
+pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Puct, seen: &mut Vec<Seen>) -> EdgeId {
     seen.clear();
     seen.extend(Seen::all(tree, node));
     let parent = tree.node(node);
@@ -44,7 +44,7 @@ pub(super) fn select<G: Game>(tree: &Tree<G>, node: NodeId, config: &Puct, seen:
 /// Writes the visits of the root's edges without those that were only forced (policy-target pruning): every edge but the
 /// most visited loses forced visits as long as its score stays below that of the most visited, and edges that are left
 /// with one visit lose it too.
-pub(super) fn pruned_visits<G: Game>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
+pub(super) fn pruned_visits<G: Rules>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
     let scale = Scale::of(tree.root().visits_begun(), config);
     let most = Seen::all(tree, 0).map(|edge| edge.count).fold(0.0, f32::max);
     let most_visited = Seen::all(tree, 0).find(|edge| edge.count == most);

@@ -1,7 +1,7 @@
 //! What a selection needs of a node's edges and their children, read at once: children lie apart in memory, and whether an
 //! edge has been visited cannot be predicted, so that everything else is computed without branches.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 use super::tree::{Edge, NodeId, Tree};
 
@@ -26,7 +26,7 @@ pub(super) struct Seen {
 impl Seen {
     /// `sign` takes values for the first side to values for the node's mover.
     #[inline]
-    pub(super) fn of<G: Game>(tree: &Tree<G>, edge: &Edge, sign: f32) -> Self {
+    pub(super) fn of<G: Rules>(tree: &Tree<G>, edge: &Edge, sign: f32) -> Self {
         let visits = tree.visits(edge);
         let (count, begun) = (visits.count as f32, visits.begun as f32);
         let mut seen = Self { prior: edge.prior, q: sign * (visits.value_sum / count), count, begun, score: 0.0 };
@@ -42,7 +42,7 @@ impl Seen {
     }
 
     /// The edges of a node.
-    pub(super) fn all<G: Game>(tree: &Tree<G>, node: NodeId) -> impl Iterator<Item = Self> {
+    pub(super) fn all<G: Rules>(tree: &Tree<G>, node: NodeId) -> impl Iterator<Item = Self> {
         let sign = tree.node(node).mover.sign();
         tree.edges_of(node).iter().map(move |edge| Self::of(tree, edge, sign))
     }

@@ -1,5 +1,6 @@
 //! Selection, lines and memory of trees that are put together by hand: ties, bounds that are met exactly, kept visits.
 
+use turnstone_env::Notation;
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 
@@ -203,7 +204,7 @@ fn a_tree_is_moved_reset_and_measured() {
     let size = |search: &Mcts<Mancala>| {
         let [nodes, edges] = search.tree.size();
         assert!(nodes > 0 && search.size().nodes == nodes as u64);
-        let bytes = nodes * size_of::<tree::Node<<Mancala as Game>::State>>() + edges * size_of::<Edge>();
+        let bytes = nodes * size_of::<tree::Node<<Mancala as Rules>::State>>() + edges * size_of::<Edge>();
         assert_eq!(search.size().bytes, bytes as u64);
         [nodes, edges]
     };
@@ -238,7 +239,7 @@ fn room_is_made_for_both_trees() {
     search.set_limit(BYTES as u64);
     search.reserve();
     for tree in [&search.tree, &search.spare] {
-        let nodes = BYTES / size_of::<tree::Node<<Mancala as Game>::State>>();
+        let nodes = BYTES / size_of::<tree::Node<<Mancala as Rules>::State>>();
         let edges = BYTES / size_of::<Edge>();
         let room = tree.capacity();
         assert!((nodes..nodes + nodes / 8).contains(&room[0]), "{nodes} {room:?}");

@@ -7,7 +7,7 @@
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
 
-use turnstone_env::{Action, Game};
+use turnstone_env::{Action, Rules};
 
 use super::Mcts;
 use super::atomics::Shared;
@@ -18,7 +18,7 @@ use crate::backend::Evaluation;
 ///
 /// ```
 /// use rand::SeedableRng;
-/// use turnstone_env::{Game, games::MuTorere};
+/// use turnstone_env::{Rules, games::MuTorere};
 /// use turnstone_search::{Backend, EvalBatch, Mcts, SearchOptions, SearchStep, Uniform};
 ///
 /// let game = MuTorere::default();
@@ -56,13 +56,13 @@ use crate::backend::Evaluation;
 /// assert!(search.proven().is_some() || search.simulations_done() == 200);
 /// ```
 #[derive(Debug)]
-pub struct SharedSearch<'a, G: Game> {
+pub struct SharedSearch<'a, G: Rules> {
     search: &'a Mcts<G>,
     /// Size in bytes at which the search ends.
     limit: u64,
 }
 
-impl<G: Game> Deref for SharedSearch<'_, G> {
+impl<G: Rules> Deref for SharedSearch<'_, G> {
     type Target = Mcts<G>;
 
     fn deref(&self) -> &Mcts<G> {
@@ -70,7 +70,7 @@ impl<G: Game> Deref for SharedSearch<'_, G> {
     }
 }
 
-impl<G: Game> Mcts<G> {
+impl<G: Rules> Mcts<G> {
     /// Shares the simulations that are left among threads. The search is over when every thread's [`SharedWalker::step`] has
     /// returned [`SearchStep::Done`]; if simulations are left then and the root is not proven, the threads were ended or the
     /// tree is full, and [`Mcts::make_room`] lets the search continue.
@@ -97,7 +97,7 @@ impl<G: Game> Mcts<G> {
     }
 }
 
-impl<'a, G: Game> SharedSearch<'a, G> {
+impl<'a, G: Rules> SharedSearch<'a, G> {
     /// What a thread needs to run simulations.
     #[must_use]
     pub fn walker(&self) -> SharedWalker<'a, G> {
@@ -125,13 +125,13 @@ impl<'a, G: Game> SharedSearch<'a, G> {
 /// A thread's part of a [`SharedSearch`], in the steps of an [`Mcts`]. If it is dropped while an evaluation is pending, its
 /// simulation is taken back and the search ended.
 #[derive(Debug)]
-pub struct SharedWalker<'a, G: Game> {
+pub struct SharedWalker<'a, G: Rules> {
     search: &'a Mcts<G>,
     limit: u64,
     walker: Walker<G>,
 }
 
-impl<G: Game> SharedWalker<'_, G> {
+impl<G: Rules> SharedWalker<'_, G> {
     /// Begins one simulation, as [`Mcts::step`] does. It may wait for another thread's evaluation.
     pub fn step(&mut self, game: &G) -> SearchStep {
         let Mcts { tree, plan, .. } = self.search;
@@ -174,7 +174,7 @@ impl<G: Game> SharedWalker<'_, G> {
     }
 }
 
-impl<G: Game> Drop for SharedWalker<'_, G> {
+impl<G: Rules> Drop for SharedWalker<'_, G> {
     fn drop(&mut self) {
         if self.walker.is_pending() {
             self.walker.take_back(&self.search.tree, &self.search.plan);

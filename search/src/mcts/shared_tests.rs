@@ -20,7 +20,7 @@ const METHODS: [Method; 2] = [Method::Puct(Puct::DEFAULT), Method::Gumbel(Gumbel
 const MANY: u32 = if cfg!(miri) { 60 } else { 20_000 };
 
 /// A search whose root is evaluated.
-fn begun<G: Game>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<G> {
+fn begun<G: Rules>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<G> {
     let mut search = Mcts::new(game, game.start());
     search.begin(game, options, simulations, &mut rng(1));
     assert_eq!(search.step(game), SearchStep::Leaf);
@@ -34,7 +34,7 @@ fn begun<G: Game>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<G
 
 /// Runs a thread's simulations until none is left or the search is ended. After `most` of them it fails to evaluate the next
 /// position.
-fn walk<G: Game>(game: &G, mut walker: SharedWalker<'_, G>, evaluator: &mut dyn Backend<G>, most: u32) {
+fn walk<G: Rules>(game: &G, mut walker: SharedWalker<'_, G>, evaluator: &mut dyn Backend<G>, most: u32) {
     let (mut batch, mut finished) = (EvalBatch::default(), 0);
     loop {
         match walker.step(game) {
@@ -55,7 +55,7 @@ fn walk<G: Game>(game: &G, mut walker: SharedWalker<'_, G>, evaluator: &mut dyn 
 }
 
 /// Runs the search to its end with threads.
-fn run<G: Game>(game: &G, search: &mut Mcts<G>, threads: u64, room: u32) -> u32 {
+fn run<G: Rules>(game: &G, search: &mut Mcts<G>, threads: u64, room: u32) -> u32 {
     let mut rounds = 0;
     while search.simulations_left() > 0 && search.proven().is_none() {
         search.make_room(room);
@@ -72,7 +72,7 @@ fn run<G: Game>(game: &G, search: &mut Mcts<G>, threads: u64, room: u32) -> u32 
 }
 
 /// Checks that visits add up, nobody is on the way, and every proof follows from the children.
-fn check<G: Game>(search: &Mcts<G>) {
+fn check<G: Rules>(search: &Mcts<G>) {
     let tree = &search.tree;
     let mut reached = vec![0];
     while let Some(id) = reached.pop() {
@@ -114,7 +114,7 @@ enum Trouble {
 
 /// Checks a search that no thread is at work on: so many simulations were `gained` by the root's actions, the others are
 /// left, and nothing is under way.
-fn check_count<G: Game>(search: &Mcts<G>, simulations: u32, gained: u32, at: &str) {
+fn check_count<G: Rules>(search: &Mcts<G>, simulations: u32, gained: u32, at: &str) {
     assert_eq!(search.simulations_done(), gained, "done: {at}");
     assert_eq!(search.simulations_left(), simulations - gained, "left: {at}");
     if let Method::Gumbel(_) = search.plan.options.method {
@@ -127,7 +127,7 @@ fn check_count<G: Game>(search: &Mcts<G>, simulations: u32, gained: u32, at: &st
 
 /// Runs a search to its end with threads and checks its simulations whenever the threads have ended. Returns whether it made
 /// all of them; the others have a proven root.
-fn run_exactly<G: Game>(game: &G, search: &mut Mcts<G>, simulations: u32, threads: u64, trouble: Trouble) -> bool {
+fn run_exactly<G: Rules>(game: &G, search: &mut Mcts<G>, simulations: u32, threads: u64, trouble: Trouble) -> bool {
     let all = |search: &Mcts<G>| search.actions().map(|action| action.visits).sum::<u32>();
     let (before, at) = (all(search), format!("{threads} threads, {trouble:?}, {:?}", search.plan.options.method));
     search.set_limit(if trouble == Trouble::Shrinks { 0 } else { TREE_LIMIT });
@@ -159,7 +159,7 @@ fn run_exactly<G: Game>(game: &G, search: &mut Mcts<G>, simulations: u32, thread
 }
 
 /// Runs searches of a game, two in each tree. Returns how many there were, and how many of them made all simulations.
-fn run_many<G: Game>(game: &G, threads: u64) -> [u32; 2] {
+fn run_many<G: Rules>(game: &G, threads: u64) -> [u32; 2] {
     const TREES: u32 = if cfg!(miri) { 1 } else { 4 };
     let mut searches = [0; 2];
     for method in METHODS {
@@ -179,7 +179,7 @@ fn run_many<G: Game>(game: &G, threads: u64) -> [u32; 2] {
 
 #[test]
 fn threads_make_exactly_the_simulations_of_a_search() {
-    let konane = |size| Konane::with_params(&Params::new().with("size", size)).expect("valid parameters");
+    let konane = |size| Konane::default().with_params(&Params::new().with("size", size)).expect("valid parameters");
     // A tree that is proven before the longer searches end.
     let toy: Toy = "1(2(1(0 0) 1(0 -1 0)) 2(1(0 0) 0 1(-1 0)))".parse().expect("a tree");
     for threads in [2, 3, 8] {
@@ -252,7 +252,7 @@ fn one_thread_of_a_shared_search_finds_what_a_search_alone_does() {
 
 #[test]
 fn proofs_of_several_threads_are_right() {
-    let game = Konane::with_params(&Params::new().with("size", 4)).expect("valid parameters");
+    let game = Konane::default().with_params(&Params::new().with("size", 4)).expect("valid parameters");
     for (method, proof_nodes) in METHODS.into_iter().flat_map(|method| [(method, 0), (method, 30)]) {
         let mut search = begun(&game, &SearchOptions { method, proof_nodes, draw: 0.0 }, MANY);
         run(&game, &mut search, 3, MANY);

@@ -89,7 +89,7 @@ impl ByPit {
 }
 
 impl Backend<Mancala> for ByPit {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Rules>::State>) -> Result<(), Fault> {
         self.0.evaluate(game, batch).expect("it never fails");
         for i in 0..batch.len() {
             let priors = Self::priors(batch.position(i).1);

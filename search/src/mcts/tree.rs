@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
-use turnstone_env::{Action, Game, Side, Spec};
+use turnstone_env::{Action, Rules, Side, Spec};
 
 use crate::backend::Evaluation;
 
@@ -219,20 +219,20 @@ pub(super) struct Visits {
 /// Nodes and edges; node 0 is the root. Nodes sum expected results, from which an action's value follows with draws
 /// counted as `draw_value`.
 #[derive(Clone, Debug)]
-pub(super) struct Tree<G: Game> {
+pub(super) struct Tree<G: Rules> {
     pub(super) nodes: Arena<Node<G::State>>,
     pub(super) edges: Arena<Edge>,
     /// Value of a draw for the first side.
     pub(super) draw_value: f32,
 }
 
-impl<G: Game> Default for Tree<G> {
+impl<G: Rules> Default for Tree<G> {
     fn default() -> Self {
         Self { nodes: Arena::default(), edges: Arena::default(), draw_value: 0.0 }
     }
 }
 
-impl<G: Game> Tree<G> {
+impl<G: Rules> Tree<G> {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.edges.clear();

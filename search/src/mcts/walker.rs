@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use turnstone_env::{Action, ActionList, Game};
+use turnstone_env::{Action, ActionList, Rules};
 
 use super::atomics::{Access, Shared, count};
 use super::method::{Method, SearchOptions};
@@ -96,7 +96,7 @@ pub(super) struct Interrupted;
 
 /// What a thread needs to run simulations.
 #[derive(Clone, Debug)]
-pub(super) struct Walker<G: Game> {
+pub(super) struct Walker<G: Rules> {
     /// Nodes and the edges taken from them, from the root to the pending leaf.
     path: Vec<(NodeId, EdgeId)>,
     pending: NodeId,
@@ -106,7 +106,7 @@ pub(super) struct Walker<G: Game> {
     prover: Prover<G>,
 }
 
-impl<G: Game> Default for Walker<G> {
+impl<G: Rules> Default for Walker<G> {
     fn default() -> Self {
         Self {
             path: Vec::new(),
@@ -118,7 +118,7 @@ impl<G: Game> Default for Walker<G> {
     }
 }
 
-impl<G: Game> Walker<G> {
+impl<G: Rules> Walker<G> {
     /// Forgets the pending leaf.
     pub(super) fn forget(&mut self) {
         self.pending = NO_NODE;
@@ -281,7 +281,7 @@ impl<G: Game> Walker<G> {
 }
 
 /// The node that an edge leads to, which is added if it is new. `None` if there is no room.
-fn follow<G: Game, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>, edge: &Edge) -> Option<NodeId> {
+fn follow<G: Rules, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>, edge: &Edge) -> Option<NodeId> {
     match edge.child() {
         NO_NODE => {
             let mut state = parent.state;

@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-/// Whether a game may show this number to a network, as [`Game::observe`](turnstone_env::Game::observe) promises.
+/// Whether a game may show this number to a network, as [`Rules::observe`](turnstone_env::Rules::observe) promises.
 fn is_observed(feature: f32) -> bool {
     feature.abs() <= Spec::MAX_FEATURE
 }

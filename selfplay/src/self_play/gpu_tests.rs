@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use turnstone_env::games::Konane;
-use turnstone_env::{Game, Params};
+use turnstone_env::{Params, Rules};
 use turnstone_models::{ComputeDevice, DeviceError, NetworkConfig, Precision, ResidualConv, Weights, gpus};
 
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Option<SelfPlayGames>, Fault> {
-    let game = Konane::with_params(&Params::new().with("size", 6)).expect("valid");
+    let game = Konane::default().with_params(&Params::new().with("size", 6)).expect("valid");
     let network =
         NetworkConfig::from(ResidualConv { blocks: 1, channels: 8, global_pooling: true, ..Default::default() });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);

@@ -1,6 +1,7 @@
 //! Self-play with a quantised network.
 
 use std::sync::atomic::AtomicBool;
+use turnstone_env::Rules;
 
 use turnstone_env::games::Mancala;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};

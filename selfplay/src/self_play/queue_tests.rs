@@ -1,6 +1,7 @@
 //! Self-play whose threads share a device, for which a network on the processor stands here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use turnstone_env::Rules;
 
 use turnstone_env::games::{MuTorere, mu_torere};
 use turnstone_models::{NetworkConfig, ResidualMlp, Weights};

@@ -7,7 +7,7 @@ use turnstone_agents::SearchKind;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
-use turnstone_env::{Action, Params, Side};
+use turnstone_env::{Action, Params, Rules, Side};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Mcts, Method, Puct, SearchOptions, Uniform};
 
@@ -38,7 +38,7 @@ struct Part {
 }
 
 /// Plays games on this thread with a backend in place of the network.
-fn played<G: Game>(
+fn played<G: Notation>(
     game: &G,
     simulations: u32,
     search: &SearchConfig,
@@ -87,7 +87,7 @@ fn targets_are_those_of_the_side_to_move() {
 struct ByStores;
 
 impl ByStores {
-    fn estimate(game: &Mancala, state: &<Mancala as Game>::State) -> Evaluation {
+    fn estimate(game: &Mancala, state: &<Mancala as Rules>::State) -> Evaluation {
         let mut features = vec![0.0; game.spec().features()];
         game.observe(state, &mut features);
         let sum: f32 = features.iter().enumerate().map(|(i, x)| x * (1.0 + i as f32).sin()).sum();
@@ -96,7 +96,7 @@ impl ByStores {
 }
 
 impl Backend<Mancala> for ByStores {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<<Mancala as Rules>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             batch.set_evaluation(i, Self::estimate(game, batch.position(i).0));
             let (legal, priors) = batch.legal_and_priors(i);
@@ -174,7 +174,7 @@ fn long_lines() -> Toy {
 struct Falling;
 
 impl Backend<Toy> for Falling {
-    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Game>::State>) -> Result<(), Fault> {
+    fn evaluate(&mut self, _: &Toy, batch: &mut EvalBatch<<Toy as Rules>::State>) -> Result<(), Fault> {
         for i in 0..batch.len() {
             batch.set_evaluation(i, Evaluation::default());
             let (legal, priors) = batch.legal_and_priors(i);
@@ -273,7 +273,7 @@ fn workers_and_their_order_change_no_game() {
 
 /// Returns the positions of the games that it compares.
 fn workers_and_their_order(precision: Precision) -> Shard {
-    let game = Mancala::with_params(&Params::new().with("stones", 2)).expect("valid parameters");
+    let game = Mancala::default().with_params(&Params::new().with("stones", 2)).expect("valid parameters");
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&turnstone_agents::shape(&game.spec())).expect("a small network"), 1);
     let games = |threads, concurrent_games, games_per_iteration| {

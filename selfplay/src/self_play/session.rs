@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_env::{Action, Game, Outcome, Spec};
+use turnstone_env::{Action, Notation, Outcome, Spec};
 use turnstone_search::{Backend, Cached, EvalBatch, Fault, Pace, Seats};
 
 use super::stats::{Progress, SelfPlayStats};
@@ -54,7 +54,7 @@ pub trait Session: Send {
 }
 
 /// The games of a session, and their searches in seats of the same numbers.
-pub(super) struct GamesInSeats<G: Game, B> {
+pub(super) struct GamesInSeats<G: Notation, B> {
     rules: Arc<GameRules<G>>,
     games: Vec<Option<Running>>,
     searches: Seats<G, Cached<G::State, Timed<B>>>,
@@ -86,7 +86,7 @@ struct Timed<B> {
     time: Duration,
 }
 
-impl<G: Game, B: Backend<G>> Backend<G> for Timed<B> {
+impl<G: Notation, B: Backend<G>> Backend<G> for Timed<B> {
     fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         let start = Instant::now();
         self.backend.evaluate(game, batch)?;
@@ -95,7 +95,7 @@ impl<G: Game, B: Backend<G>> Backend<G> for Timed<B> {
     }
 }
 
-impl<G: Game, B: Backend<G>> GamesInSeats<G, B> {
+impl<G: Notation, B: Backend<G>> GamesInSeats<G, B> {
     /// Without games, with a cache of `cached` evaluations.
     pub(super) fn new(rules: &Arc<GameRules<G>>, backend: B, cached: usize) -> Self {
         let spec = rules.game.spec();
@@ -183,7 +183,7 @@ impl Running {
     }
 }
 
-impl<G: Game, B: Backend<G> + Send> Session for GamesInSeats<G, B> {
+impl<G: Notation, B: Backend<G> + Send> Session for GamesInSeats<G, B> {
     fn step(
         &mut self,
         seats: usize,
@@ -215,6 +215,7 @@ impl<G: Game, B: Backend<G> + Send> Session for GamesInSeats<G, B> {
 
 #[cfg(test)]
 mod tests {
+    use turnstone_env::Rules;
     use turnstone_env::games::Mancala;
     use turnstone_search::{TensorFunction, Tensors, Uniform};
 

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use turnstone_base::streams::Stream;
-use turnstone_env::{ActionList, Game, Outcome};
+use turnstone_env::{ActionList, Notation, Outcome};
 use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
@@ -59,14 +59,14 @@ impl Task {
 pub const MOST_PLIES: u16 = 10_000;
 
 /// What the games of a worker need, apart from the evaluator.
-pub(super) struct GameRules<G: Game> {
+pub(super) struct GameRules<G: Notation> {
     pub(super) game: G,
     pub(super) settings: GameSettings,
     /// Positions that the games begin with; if there are none, the start of the game.
     openings: Vec<G::State>,
 }
 
-impl<G: Game> GameRules<G> {
+impl<G: Notation> GameRules<G> {
     pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
         let openings = states(game, &settings.self_play.openings);
         Self { game: game.clone(), settings: settings.clone(), openings }
@@ -84,18 +84,18 @@ impl<G: Game> GameRules<G> {
 }
 
 /// The positions with these texts, which have been validated.
-pub(super) fn states<G: Game>(game: &G, texts: &[String]) -> Vec<G::State> {
+pub(super) fn states<G: Notation>(game: &G, texts: &[String]) -> Vec<G::State> {
     texts.iter().map(|text| game.parse_position(text).expect("the config was validated")).collect()
 }
 
 /// Plays 0 to `most` uniformly random plies from the start of the game: [`random_opening_from`] no other position.
-pub(crate) fn random_opening<G: Game>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
+pub(crate) fn random_opening<G: Notation>(game: &G, most: u16, rng: &mut Stream) -> (G::State, u16) {
     random_opening_from(game, &[], most, rng)
 }
 
 /// Plays 0 to `most` uniformly random plies from one of the positions, or the start if there are none; returns the position, in which the game is not over, and
 /// the number of plies. Openings that end the game are drawn again.
-fn random_opening_from<G: Game>(game: &G, positions: &[G::State], most: u16, rng: &mut Stream) -> (G::State, u16) {
+fn random_opening_from<G: Notation>(game: &G, positions: &[G::State], most: u16, rng: &mut Stream) -> (G::State, u16) {
     let mut legal = ActionList::new();
     loop {
         let mut state = match positions {
@@ -120,6 +120,7 @@ fn random_opening_from<G: Game>(game: &G, positions: &[G::State], most: u16, rng
 mod tests {
     use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::Params;
+    use turnstone_env::Rules;
     use turnstone_env::games::{Mancala, MuTorere};
     use turnstone_env::toy::Toy;
 
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn games_without_an_end_are_draws() {
-        let game = MuTorere::with_params(&Params::new().with("max_plies", 0)).expect("it has no limit");
+        let game = MuTorere::default().with_params(&Params::new().with("max_plies", 0)).expect("it has no limit");
         let settings = GameSettings::new(&SearchConfig::default(), &SelfPlayConfig::default(), 1, 1);
         let (rules, start) = (GameRules::new(&game, &settings), game.start());
         assert_eq!(rules.outcome(&start, MOST_PLIES - 1), None);

@@ -6,7 +6,7 @@
 //! and margins from the rules.
 
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::{Action, ActionList, Game, Spec};
+use turnstone_env::{Action, ActionList, Notation, Spec};
 use turnstone_search::Evaluation;
 
 use super::session::FinishedGame;
@@ -35,7 +35,7 @@ impl FinishedGame {
 pub type Restore = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;
 
 /// Restores a game of the rules' task, as [`Restore`] says.
-pub(super) fn restore<G: Game>(
+pub(super) fn restore<G: Notation>(
     rules: &GameRules<G>,
     spec: &Spec,
     number: usize,

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use turnstone_agents::shape;
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::Game;
+use turnstone_env::Notation;
 use turnstone_env::games::{Mancala, Morabaraba};
 use turnstone_models::{NetworkConfig, ResidualMlp, Weights};
 
@@ -11,7 +11,7 @@ use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
 /// Plays a small task in sessions that get their numbers one by one, and hands its games and its restorer to `check`.
-fn with_games<G: Game>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &Restore)) {
+fn with_games<G: Notation>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &Restore)) {
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let task = Task::new(

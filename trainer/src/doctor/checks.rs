@@ -221,7 +221,9 @@ mod tests {
     fn found(text: &str, matches: &[MatchSpeed]) -> Vec<(&'static str, Level)> {
         let text = format!("[game]\nname = \"mancala\"\n{text}");
         let config = Config::parse(&text, &turnstone_env::games::built_in()).expect("valid");
-        let game = turnstone_env::Erased::knowing::<turnstone_games::Mancala>(turnstone_env::games::Mancala::default());
+        let game = turnstone_env::Erased::<_, turnstone_games::Mancala>::with_knowledge(
+            turnstone_env::games::Mancala::default(),
+        );
         let measured = Measured {
             positions_per_second: 1000.0,
             positions_per_game: 30.0,

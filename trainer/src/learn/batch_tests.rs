@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::MuTorere;
-use turnstone_env::{Action, ActionList, Game, Params, Side, for_each_game};
+use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side, for_each_game};
 use turnstone_search::Evaluation;
 use turnstone_selfplay::replay::Shard;
 
@@ -14,7 +14,7 @@ use turnstone_selfplay::replay::Shard;
 const POSITIONS: usize = 40;
 
 /// A random game: its states, and their positions with shares that tell the actions apart.
-fn random_game<G: Game>(game: &G, rng: &mut Stream) -> (Vec<G::State>, Shard, Outcome) {
+fn random_game<G: Notation>(game: &G, rng: &mut Stream) -> (Vec<G::State>, Shard, Outcome) {
     let (spec, mut legal) = (game.spec(), ActionList::new());
     let (mut state, mut states, mut features) = (game.start(), Vec::new(), vec![0.0; spec.features()]);
     let mut shard = Shard::new(1, spec.features());
@@ -41,7 +41,7 @@ fn share(action: Action, legal: &ActionList) -> f32 {
 }
 
 /// The shares of the actions that lead to each state, in increasing order.
-fn by_successor<G: Game>(game: &G, state: &G::State, shares: &[(Action, f32)]) -> HashMap<G::State, Vec<f32>> {
+fn by_successor<G: Notation>(game: &G, state: &G::State, shares: &[(Action, f32)]) -> HashMap<G::State, Vec<f32>> {
     let mut found: HashMap<G::State, Vec<f32>> = HashMap::new();
     for &(action, share) in shares {
         let mut after = *state;
@@ -65,7 +65,7 @@ fn targets(position: &Position<'_>, outcome: &Outcome) -> [f32; 3] {
 /// Compares the rows of random games in every symmetry with the rules: features and legal actions with those of the image
 /// of the state, shares with those of the actions that lead to the same states. Which action is the image of which is not
 /// asked of the symmetry.
-fn check_rows<G: Game>(game: &G) {
+fn check_rows<G: Notation>(game: &G) {
     let (spec, mut legal) = (game.spec(), ActionList::new());
     let config = LearnConfig { root_value_share: 0.3, ..LearnConfig::default() };
     let mut maker = BatchMaker::new(&spec, &config);
@@ -80,7 +80,7 @@ fn check_rows<G: Game>(game: &G) {
             let shares: Vec<_> = legal.iter().map(|&action| (action, share(action, &legal))).collect();
             let expected = by_successor(game, state, &shares);
             for (s, symmetry) in spec.symmetries.iter().enumerate() {
-                let place = format!("{} {} symmetry {s}", G::NAME, game.position_text(state));
+                let place = format!("{} {} symmetry {s}", game.spec().name, game.position_text(state));
                 let image = game.permuted(state, symmetry);
                 game.observe(&image, &mut observation);
                 game.legal(&image, &mut legal);
@@ -102,12 +102,12 @@ fn check_rows<G: Game>(game: &G) {
             }
         }
     }
-    assert!(movers.iter().all(|&positions| positions > 5), "{}: both sides move", G::NAME);
+    assert!(movers.iter().all(|&positions| positions > 5), "{}: both sides move", game.spec().name);
 }
 
 #[test]
 fn a_row_is_its_position_seen_through_a_symmetry() {
-    for_each_game!(G => check_rows(&G::with_params(&Params::new()).expect("valid defaults")));
+    for_each_game!(G => check_rows(&G::default().with_params(&Params::new()).expect("valid defaults")));
 }
 
 /// A window of shards with 1, 6 and 2 positions whose features are all different numbers.

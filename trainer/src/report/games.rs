@@ -55,9 +55,10 @@ pub(super) fn play(
     let (mut moves, mut values) = (Vec::new(), Vec::new());
     for SamplePly { value, action } in plies {
         values.push(value);
-        moves.push((game.mover(&state), game.action_text_in(&state, action)));
+        moves.push((game.mover(&state), game.action_text(&state, action)));
+        let before = state.clone();
         game.play(&mut state, action);
-        boards.push(game.draw_svg(&state, Some(action)));
+        boards.push(game.draw_svg(&state, Some((&before, action))));
     }
     let outcome = game.outcome(&state);
     values.push(match &outcome {

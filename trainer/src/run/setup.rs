@@ -78,7 +78,7 @@ pub fn confirm_matches(game: &dyn TrainableGame, config: &Config) -> Result<()> 
 /// Why a game may have no end; `None` if it has a limit of plies, or no such limits and a random game that ends.
 #[must_use]
 pub fn without_end(game: &dyn DynGame) -> Option<String> {
-    let (name, limits, params) = (game.name(), game.ply_limits(), game.params());
+    let (name, limits, params) = (game.name(), &game.spec().ply_limits, game.params());
     let is_off = |limit: &&str| params.iter().any(|(key, value)| key == *limit && value == "0");
     if !limits.is_empty() && limits.iter().all(is_off) {
         return Some(format!("games of {name} may have no end, as {} is 0", limits.join(" and ")));

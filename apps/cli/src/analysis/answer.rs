@@ -61,7 +61,7 @@ fn moves(game: &dyn DynGame, state: &AnyState, analysis: &Analysis) -> Vec<Value
     let sign = analysis.mover.sign();
     let info = |(order, AnalysedAction { root, line, .. }): (usize, &AnalysedAction)| {
         json!({
-            "move": game.action_text_in(state, root.action),
+            "move": game.action_text(state, root.action),
             "order": order,
             "visits": root.visits,
             "prior": rounded(root.prior),

@@ -186,7 +186,7 @@ mod tests {
     use turnstone_env::games::Mancala;
 
     fn parsed(query: &Value) -> Result<Query, Fault> {
-        parse(&Erased::knowing::<turnstone_games::Mancala>(Mancala::default()), &query.to_string(), 50)
+        parse(&Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default()), &query.to_string(), 50)
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
             panic!("a query")
         };
         assert_eq!(
-            Erased::knowing::<turnstone_games::Mancala>(Mancala::default()).position_text(&tasks[0].state),
+            Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default()).position_text(&tasks[0].state),
             "5,5,4,0,5,5/1 5,0,4,4,4,5/1 1"
         );
         assert_eq!((tasks.len(), tasks[0].turn, tasks[0].simulations), (1, 2, 7));
@@ -230,7 +230,7 @@ mod tests {
             assert_eq!(answer["id"], if query["id"].is_string() { json!("a") } else { Value::Null });
         }
         for line in ["", "[]", "{", "nonsense", "{\"id\":\"a\"} x"] {
-            let fault = parse(&Erased::knowing::<turnstone_games::Mancala>(Mancala::default()), line, 1)
+            let fault = parse(&Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default()), line, 1)
                 .expect_err("a fault")
                 .answer();
             assert!(fault["error"].is_string() && fault["field"].is_null());

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use turnstone_base::files::{atomic_write, confirm_writable, read_text};
 use turnstone_base::machine::cores;
@@ -17,7 +18,7 @@ use crate::args::GameArgs;
 use crate::cluster::{Cluster, ClusterArgs, Named, Work};
 use crate::output::{print_json, print_text};
 use crate::signals::stop_on_signals;
-use turnstone_agents::{Agent, AgentSpec, Effort, PlayableGame};
+use turnstone_agents::{Agent, AgentSpec, Effort, Phase, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, grade_remotely, known, sample};
 use turnstone_env::AnyState;
 
@@ -45,8 +46,8 @@ pub(crate) struct Grade {
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
     /// Draw positions of this phase only: opening, midgame or endgame
-    #[arg(long, requires = "sample", value_parser = ["opening", "midgame", "endgame"])]
-    phase: Option<String>,
+    #[arg(long, requires = "sample", value_parser = phase())]
+    phase: Option<Phase>,
     /// Draw critical positions only: some legal move gives the value away
     #[arg(long, requires = "sample")]
     critical: bool,
@@ -67,6 +68,10 @@ pub(crate) struct Grade {
     json: bool,
     #[command(flatten)]
     cluster: ClusterArgs,
+}
+
+fn phase() -> impl TypedValueParser<Value = Phase> {
+    PossibleValuesParser::new(Phase::ALL.map(Phase::name)).map(|name| name.parse().expect("a name of a phase"))
 }
 
 impl Grade {
@@ -132,8 +137,7 @@ impl Grade {
             };
             let bar = reporter.bar("sampling", count as u64);
             let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
-            let sampling =
-                Sampling { count, phase: self.phase.clone(), critical: self.critical, seed: self.seed, starts };
+            let sampling = Sampling { count, phase: self.phase, critical: self.critical, seed: self.seed, starts };
             let set = sample(game, &*truth, &sampling, &|| bar.inc(1), stop)?;
             bar.finish_and_clear();
             return Ok(set);

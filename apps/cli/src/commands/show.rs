@@ -55,16 +55,16 @@ impl Show {
         match self.perft {
             Some(depth) => self.count(&*place.game, &place.state, depth)?,
             None if self.stdin => answer_lines(&place)?,
-            None => self.show(&*place.game, &place.state, place.last)?,
+            None => self.show(&*place.game, &place.state, place.last.as_ref())?,
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn show(&self, game: &dyn DynGame, state: &AnyState, last: Option<Action>) -> Result<()> {
+    fn show(&self, game: &dyn DynGame, state: &AnyState, last: Option<&(AnyState, Action)>) -> Result<()> {
         let drawing = match (self.legal, self.svg) {
             (true, _) => None,
-            (_, true) => Some(game.draw_svg(state, last) + "\n"),
-            (_, false) => Some(game.draw(state)),
+            (_, true) => Some(game.draw_svg(state, last.map(|(before, action)| (before, *action))) + "\n"),
+            (_, false) => Some(game.board(state, None).text()),
         };
         if self.json {
             let mut object = describe_json(game, state);
@@ -124,7 +124,7 @@ fn divided(game: &dyn DynGame, state: &AnyState, depth: u32) -> Vec<(String, u64
     let counted = legal.iter().map(|&action| {
         let mut after = state.clone();
         game.play(&mut after, action);
-        (game.action_text_in(state, action), game.perft(&after, depth))
+        (game.action_text(state, action), game.perft(&after, depth))
     });
     counted.collect()
 }

@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn a_thought_is_one_line() {
-        let game = Erased::knowing::<turnstone_games::Mancala>(Mancala::default());
-        let action = game.parse_action("B5").expect("an action");
+        let game = Erased::<_, turnstone_games::Mancala>::with_knowledge(Mancala::default());
+        let action = game.parse_action(&game.start(), "B5").expect("an action");
         let score = Score { score: -4, win_draw_loss: [0.2995, 0.401, 0.2995] };
         let mut info = SearchInfo { depth: 3, nodes: 500, score: Some(score), line: vec![action] };
         let line = info_line(&game, &game.start(), &info, Duration::from_millis(250));

@@ -176,7 +176,7 @@ impl Searcher {
         let mut report = |info: &_| self.output.line(&info_line(&*self.game, &self.at.state, info, start.elapsed()));
         let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(stop) };
         match self.search.choose_within(0, &self.at.state, request, &mut report) {
-            Ok(action) => format!("bestmove {}", self.game.action_text_in(&self.at.state, action)),
+            Ok(action) => format!("bestmove {}", self.game.action_text(&self.at.state, action)),
             Err(fault) => format!("{}\nbestmove none", complaint(&fault.to_string())),
         }
     }

@@ -26,7 +26,8 @@ const CLASSES: [&str; OUTCOMES] = ["win", "draw", "loss"];
 /// The parts of the manifest by key; docs/export.md documents them.
 pub(super) fn describe(game: &dyn DynGame, info: &CheckpointInfo, parameters: usize) -> Map<String, Value> {
     let spec = game.spec();
-    let texts: Vec<String> = (0..spec.actions as u16).map(|action| game.action_text(Action(action))).collect();
+    let start = game.start();
+    let texts: Vec<String> = (0..spec.actions as u16).map(|action| game.action_text(&start, Action(action))).collect();
     let mut network = json!(info.network);
     network["description"] = json!(info.network.to_string());
     network["parameters"] = json!(parameters);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::games::{NAMES, built_in};
+use turnstone_env::games::{built_in, names};
 use turnstone_env::{DynGame, Params, Side};
 
 use super::talk::{PATIENCE, Talk};
@@ -108,7 +108,7 @@ fn one_of(rng: &mut impl Rng, texts: &'static str) -> &'static str {
 fn nothing_that_comes_down_the_pipe_kills_or_hangs_the_engine() {
     for seed in 0..24 {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let game = NAMES[seed as usize % NAMES.len()];
+        let game = names()[seed as usize % names().len()];
         let mut talk = engine(game, "mcts:sims=50");
         for _ in 0..60 {
             let mut line = line(&mut rng);
@@ -305,7 +305,7 @@ fn twenty_games_of_every_game_are_played_move_by_move() {
 
 fn play_games(runner: Runner) {
     thread::scope(|scope| {
-        for name in NAMES {
+        for name in names() {
             scope.spawn(move || {
                 let game = built_in().make(name, &Params::new()).expect("a game");
                 let mut engines = [engine(name, "mcts:sims=12"), engine(name, "alphabeta:depth=2")];

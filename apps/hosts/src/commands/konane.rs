@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use turnstone_env::games::Konane as Game;
-use turnstone_env::{Game as _, Side, play_text};
+use turnstone_env::{Notation, Rules as _, Side, play_text};
 
 use crate::konane::{Board, format_move, get_empties, move_generator};
 use crate::output::print;

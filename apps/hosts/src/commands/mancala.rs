@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Mancala as Game;
-use turnstone_env::{Game as _, Side};
+use turnstone_env::{Notation, Rules as _, Side};
 
 use crate::mancala::{Board, Player};
 use crate::output::print;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use turnstone_env::games::Morabaraba as Game;
-use turnstone_env::{Game as _, play_text};
+use turnstone_env::{Notation, Rules as _, play_text};
 
 use crate::morabaraba::{
     Cell, Player, coordinates, get_all_empty_cells, get_board, get_effective_cell_moves, get_latest_move,

@@ -50,7 +50,7 @@ impl Pyro {
         if self.agent == AgentSpec::Human {
             bail!("agent `human`: a person plays in the world's own window");
         }
-        let konane = Erased::knowing::<turnstone_games::Konane>(Konane::default());
+        let konane = Erased::<_, turnstone_games::Konane>::with_knowledge(Konane::default());
         let mut search = Agent::load(&self.agent, &konane)?.search(&konane, 1)?;
         let mut client = Client::connect(&self.host, self.port)?;
         let side = letter(client.side());

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use thiserror::Error;
 use turnstone_base::streams::Stream;
 use turnstone_env::games::{Konane, konane};
-use turnstone_env::{Action, AnyState, Error as GameError, Game, Side};
+use turnstone_env::{Action, AnyState, Error as GameError, Notation, Rules, Side};
 
 use super::pickle::{self, PickleError, Value};
 use super::world::SIZE;
@@ -270,7 +270,7 @@ impl Client {
                 return Ok(Step::Moved);
             }
             progress.pending = Some(Pending::new(game, state, action));
-            self.command(&game.action_text(action))?;
+            self.command(&game.action_text(&state, action))?;
         }
         self.command("done")?;
         Ok(progress.complete().map_or(Step::Moved, Step::Ended))

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use turnstone_env::games::{Konane, konane};
-use turnstone_env::{Action, Game, Side, try_play};
+use turnstone_env::{Action, Notation, Rules, Side, try_play};
 
 use super::letter;
 use super::pickle::Value;
@@ -80,15 +80,18 @@ impl World {
         if side != self.mover() {
             return Err(format!("it is the move of {}", letter(self.mover())));
         }
-        let mut action = self.game.parse_action(command).map_err(|error| error.to_string())?;
+        let mut action = self.game.parse_action(&self.state, command).map_err(|error| error.to_string())?;
         if let Some((pending, _)) = self.pending {
             let (mut path, next) = (self.game.cells(pending), self.game.cells(action));
             if path.len() < 2 || next.len() < 2 || path.last() != next.first() {
-                return Err(format!("{} is played, only `done` can follow", self.game.action_text(pending)));
+                return Err(format!(
+                    "{} is played, only `done` can follow",
+                    self.game.action_text(&self.state, pending)
+                ));
             }
             path.extend(&next[1..]);
             let numbers: Vec<usize> = path.iter().flat_map(|&(x, y)| [x, y]).collect();
-            action = self.game.parse_action(&format_move(&numbers)).map_err(|error| error.to_string())?;
+            action = self.game.parse_action(&self.state, &format_move(&numbers)).map_err(|error| error.to_string())?;
         }
         let mut after = self.state;
         try_play(&self.game, &mut after, action).map_err(|error| error.to_string())?;
@@ -108,7 +111,7 @@ impl World {
         self.state = after;
         self.moves += 1;
         let wins = self.game.outcome(&self.state).is_some();
-        Ok(Completed { number: self.moves, side, text: self.game.action_text(action), wins })
+        Ok(Completed { number: self.moves, side, text: self.game.action_text(&self.state, action), wins })
     }
 }
 

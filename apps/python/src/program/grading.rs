@@ -22,7 +22,7 @@ pub(crate) fn grade(
     agent: &str,
     positions: Option<PathBuf>,
     sample: Option<usize>,
-    phase: Option<String>,
+    phase: Option<&str>,
     critical: bool,
     tables: PathBuf,
     seed: u64,
@@ -30,6 +30,7 @@ pub(crate) fn grade(
 ) -> PyResult<String> {
     let game = Game::of(game)?;
     let agent = agent.parse::<AgentSpec>().map_err(agent_error)?;
+    let phase = phase.map(str::parse).transpose().map_err(value_error)?;
     let stop = Arc::new(AtomicBool::new(false));
     let (flag, rules) = (Arc::clone(&stop), Arc::clone(&game.rules));
     let work = move || {

@@ -67,22 +67,15 @@ pub(super) fn spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
 fn declared(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Spec> {
     let actions = num_actions(object)?;
     let (planes, height, width) = observation_shape(object)?;
-    let points = height * width;
+    let version = typed(object, "version", "an int")?.unwrap_or(1);
     Ok(Spec {
-        name: interned(name),
-        version: typed(object, "version", "an int")?.unwrap_or(1),
-        points,
-        lattice: [height, width],
-        cells: (0..points as u16).collect(),
-        directions: Vec::new(),
         point_planes: plane_names(object, planes)?,
-        scalars: Vec::new(),
         bounds: observation_bounds(object)?,
-        actions,
         blocks: action_blocks(object, actions)?,
-        action_kinds: Vec::new(),
         second_player_map: second_player_map(object, actions)?,
-        symmetries: symmetries(object, planes, points, actions)?,
+        symmetries: symmetries(object, planes, height * width, actions)?,
+        sides: side_names(object)?,
+        ..Spec::new(interned(name), version, [height, width], &[], actions)
     })
 }
 
@@ -180,7 +173,7 @@ fn symmetries(object: &Bound<'_, PyAny>, planes: usize, points: usize, actions: 
 }
 
 /// The players' names.
-pub(super) fn side_names(object: &Bound<'_, PyAny>) -> PyResult<[&'static str; 2]> {
+fn side_names(object: &Bound<'_, PyAny>) -> PyResult<[&'static str; 2]> {
     let names: Option<(String, String)> = typed(object, "side_names", "two str")?;
     Ok(names.map_or(["player 0", "player 1"], |(first, second)| [interned(&first), interned(&second)]))
 }

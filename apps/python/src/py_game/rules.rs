@@ -48,7 +48,7 @@ impl Forms {
 }
 
 /// The rules of a game in Python.
-pub(super) struct Rules {
+pub(super) struct PyRules {
     pub(super) object: Py<PyAny>,
     pub(super) name: &'static str,
     pub(super) layout: Layout,
@@ -64,7 +64,7 @@ pub(super) struct Rules {
     pub(super) observe: Forms,
 }
 
-impl Rules {
+impl PyRules {
     /// The rules of an instance of a class.
     pub(super) fn new(
         object: &Bound<'_, PyAny>,

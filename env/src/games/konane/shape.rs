@@ -22,23 +22,19 @@ const IMAGES: [Image; 4] = [
 ];
 
 impl Board {
-    pub(super) fn spec(&self, name: &'static str, version: u32) -> Spec {
+    pub(super) fn spec(&self) -> Spec {
         let points = self.size * self.size;
         Spec {
-            name,
-            version,
-            points,
-            lattice: [self.size, self.size],
-            cells: (0..points as u16).collect(),
             directions: Direction::ALL.map(|direction| self.next_cells(direction)).into(),
-            point_planes: PLANES.map(str::to_owned).into(),
             scalars: SCALARS.map(str::to_owned).into(),
             bounds: [0.0, 1.0],
-            actions: self.plies.len(),
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             action_kinds: self.action_kinds(),
             symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
-            second_player_map: None,
+            piece_planes: Some([0, 1]),
+            sides: ["dark", "light"],
+            draws: false,
+            ..Spec::new("konane", 1, [self.size; 2], &PLANES, self.plies.len())
         }
     }
 

@@ -27,6 +27,14 @@ pub struct State {
     pub(super) mover: Side,
 }
 
+impl State {
+    /// Number of stones on the board.
+    #[must_use]
+    pub fn stones(&self) -> usize {
+        self.stones.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
 /// The kind of action to be made, which follows from the number of gaps.
 pub(super) enum Phase {
     FirstRemoval,

@@ -1,6 +1,6 @@
 //! Mills that a player has just broken and may not form again by the next move.
 
-use super::board::{BOARD, Board};
+use super::board::{BOARD, Mills};
 use crate::mill_board::{image, points};
 use crate::symmetry::Symmetry;
 
@@ -43,7 +43,7 @@ impl Ban {
     /// completes none of them.
     #[inline]
     pub(super) fn hole_and_exempt(self) -> (u32, u32) {
-        let exempt = self.others().fold(Board::ALL, |exempt, others| exempt & others);
+        let exempt = self.others().fold(Mills::ALL, |exempt, others| exempt & others);
         (u32::from(self != Self::NONE) << self.hole(), exempt)
     }
 
@@ -94,7 +94,7 @@ impl Ban {
             }
             banned.push(mill);
         }
-        let shared = banned.iter().fold(Board::ALL, |shared, mill| shared & mill);
+        let shared = banned.iter().fold(Mills::ALL, |shared, mill| shared & mill);
         if shared == 0 {
             return Err(format!("the banned mills `{text}` have no point in common that one move could have left"));
         }

@@ -6,8 +6,8 @@ pub(super) const POINTS: usize = 24;
 /// Dark, White and an empty point, in positions and drawings.
 pub(super) const LETTERS: [char; 3] = ['B', 'W', '.'];
 
-pub(super) type Board = MillBoard<POINTS, 20>;
-pub(super) static BOARD: Board = MillBoard::new(
+pub(super) type Mills = MillBoard<POINTS, 20>;
+pub(super) static BOARD: Mills = MillBoard::new(
     [
         "a1", "a4", "a7", "b2", "b4", "b6", "c3", "c4", "c5", "d1", "d2", "d3", "d5", "d6", "d7", "e3", "e4", "e5",
         "f2", "f4", "f6", "g1", "g4", "g7",

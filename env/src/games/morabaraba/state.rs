@@ -1,7 +1,7 @@
 //! Morabaraba's parameters, and its positions as sets of cows.
 
 use super::ban::Ban;
-use super::board::{BOARD, Board};
+use super::board::{BOARD, Mills};
 use crate::side::Side;
 
 /// The game with its parameters.
@@ -91,7 +91,7 @@ impl State {
 
     #[inline]
     pub(super) fn empty(&self) -> u32 {
-        Board::ALL & !(self.cows[0] | self.cows[1])
+        Mills::ALL & !(self.cows[0] | self.cows[1])
     }
 
     /// Cows of a side on the board and in hand.
@@ -111,7 +111,7 @@ impl State {
     /// The points that the side's cow at `from` may move or fly to, if it were the side's turn.
     #[must_use]
     pub fn reach(&self, side: Side, from: u8) -> u32 {
-        let reach = if self.flies(side) { Board::ALL } else { BOARD.near[from as usize] };
+        let reach = if self.flies(side) { Mills::ALL } else { BOARD.near[from as usize] };
         reach & self.open(side)(from)
     }
 }

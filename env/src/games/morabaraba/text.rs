@@ -1,21 +1,17 @@
 //! Positions of Morabaraba as text: written, read and checked, drawn.
 
 use super::ban::Ban;
-use super::board::{BOARD, Board, DRAWING, LETTERS};
+use super::board::{BOARD, LETTERS, Mills};
 use super::state::{Morabaraba, State};
-use crate::action::Action;
-use crate::game::Game;
 use crate::mill_board::points;
-use crate::mill_drawing::Picture;
 use crate::mill_material::Material;
+use crate::rules::Rules;
 use crate::side::Side;
 use crate::svg::status;
 
-const NAMES: [&str; 2] = ["Dark", "White"];
-
 /// The position's text, as [`parse_position`] reads it.
 pub(super) fn position_text(state: &State) -> String {
-    let board = Board::board_text(state.cows, LETTERS);
+    let board = Mills::board_text(state.cows, LETTERS);
     let (mover, [dark, white]) = (LETTERS[state.mover.index()], state.hands);
     let shooting = if state.shooting { 'x' } else { '-' };
     let [banned_dark, banned_white] = state.bans.map(Ban::text);
@@ -31,7 +27,7 @@ pub(super) fn parse_position(game: &Morabaraba, text: &str) -> Result<State, Str
         let form = "board, mover, hands of B and W, `x` or `-`, two counts, and the mills banned for B and W";
         return Err(format!("expected {form}, e.g. `{example}`"));
     };
-    let cows = Board::parse_board(board, LETTERS)?;
+    let cows = Mills::parse_board(board, LETTERS)?;
     let mover = match mover {
         "B" => Side::First,
         "W" => Side::Second,
@@ -100,52 +96,30 @@ fn check_counts(game: &Morabaraba, state: &State, material: &Material) -> Result
     Ok(())
 }
 
-/// The board with the names of its points beside it, and what it does not show below.
-pub(super) fn draw(game: &Morabaraba, state: &State) -> String {
-    let board = BOARD.draw(DRAWING, state.cows, LETTERS);
-    let turn = turn(game, state, ["Dark (B)", "White (W)"]);
-    let [dark, white] = state.hands;
-    let [shot_dark, shot_white] = Side::BOTH.map(|side| game.score(state, side));
-    let count = |plies: u8, limit: u8| match limit {
-        0 => plies.to_string(),
-        _ => format!("{plies} of {limit}"),
-    };
-    let (quiet, fly) = (count(state.quiet, game.quiet_limit), count(state.fly, game.fly_limit));
-    let bans = Side::BOTH.map(|side| ban(state, side).map(|mills| format!("{} {mills}\n", NAMES[side.index()])));
-    format!(
-        "{board}{turn}\nin hand: Dark {dark}, White {white}\ncows shot: by Dark {shot_dark}, by White {shot_white}\n\
-         plies without a shot: {quiet}; while a player flies: {fly}\n{}",
-        bans.into_iter().flatten().collect::<String>()
-    )
-}
-
-/// The board as an SVG document.
-pub(super) fn draw_svg(game: &Morabaraba, state: &State, last: Option<Action>) -> String {
-    let note = |side: Side| {
+/// What the board does not show: cows in hand and lost, banned mills, and the counts of plies.
+pub(super) fn notes(game: &Morabaraba, state: &State) -> Vec<(Option<Side>, String)> {
+    let of_side = |side: Side| {
         // As on the other boards with mills: what the side itself has lost.
-        let (name, lost) = (NAMES[side.index()], game.score(state, side.other()));
+        let (name, lost) = (game.spec().sides[side.index()], game.score(state, side.other()));
         // No mill is banned while a cow is in hand.
-        match ban(state, side) {
+        let note = match ban(state, side) {
             Some(mills) => format!("{name}: {lost} lost, {mills}"),
             None => {
                 let flies = if state.flies(side) { ", flies" } else { "" };
                 format!("{name}: {} in hand, {lost} lost{flies}", state.in_hand(side))
             }
-        }
+        };
+        (Some(side), note)
     };
-    let picture = Picture {
-        pieces: state.cows,
-        dark: Side::First,
-        last,
-        banned: state.bans.iter().flat_map(|ban| ban.mills()).collect(),
-        notes: Side::BOTH.map(note),
-        caption: &turn(game, state, NAMES),
-    };
-    BOARD.draw_svg(DRAWING, &format!("Morabaraba: {}", position_text(state)), picture)
+    let count = |plies: u8, limit: u8, what: &str| (plies > 0).then(|| (None, format!("{what}: {plies} of {limit}")));
+    let quiet = count(state.quiet, game.quiet_limit, "plies without a shot");
+    let fly = count(state.fly, game.fly_limit, "plies without a shot while a player flies");
+    Side::BOTH.map(of_side).into_iter().chain(quiet).chain(fly).collect()
 }
 
 /// Whose turn it is for what, or how the game ended.
-fn turn(game: &Morabaraba, state: &State, names: [&str; 2]) -> String {
+pub(super) fn status_of(game: &Morabaraba, state: &State) -> String {
+    let names = game.spec().sides;
     match state.shooting {
         true => format!("{} shoots a cow", names[state.mover.index()]),
         false => status(game.outcome(state), state.mover, names),

@@ -6,8 +6,8 @@ pub(super) const POINTS: usize = 18;
 /// White, Black and an empty point, in positions and drawings.
 pub(super) const LETTERS: [char; 3] = ['W', 'B', 'x'];
 
-pub(super) type Board = MillBoard<POINTS, 12>;
-pub(super) static BOARD: Board = MillBoard::new(
+pub(super) type Mills = MillBoard<POINTS, 12>;
+pub(super) static BOARD: Mills = MillBoard::new(
     ["a0", "g0", "b1", "f1", "c2", "e2", "e3", "f3", "g3", "c4", "d4", "e4", "b5", "d5", "f5", "a6", "d6", "g6"],
     [
         // diagonals

@@ -1,6 +1,6 @@
 //! The parameters of Morris, and its positions as sets of pieces.
 
-use super::board::{BOARD, Board};
+use super::board::{BOARD, Mills};
 use crate::side::Side;
 
 /// The game with its parameters.
@@ -33,6 +33,12 @@ pub struct State {
 }
 
 impl State {
+    /// The position as if it had just come up: without plies without progress.
+    #[must_use]
+    pub fn without_counters(&self) -> Self {
+        Self { no_progress: 0, ..*self }
+    }
+
     /// The pieces of a side on the board, point `p` at bit `p`.
     #[must_use]
     pub const fn pieces(&self, side: Side) -> u32 {
@@ -53,7 +59,7 @@ impl State {
 
     #[inline]
     pub(super) fn empty(&self) -> u32 {
-        Board::ALL & !(self.pieces[0] | self.pieces[1])
+        Mills::ALL & !(self.pieces[0] | self.pieces[1])
     }
 
     /// Pieces of a side on the board and in hand.

@@ -29,6 +29,12 @@ pub struct State {
 }
 
 impl State {
+    /// The position as if it had just come up: without plies played.
+    #[must_use]
+    pub fn without_counters(&self) -> Self {
+        Self { plies: 0, ..*self }
+    }
+
     /// Plies played; 0 throughout where no limit needs them.
     #[must_use]
     pub const fn plies(&self) -> u16 {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use own_game::{ConnectFour, OpenLines, Solver, State};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{Action, ActionList, Game, Side};
+use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_search::classic::AlphaBeta;
 
 /// The games of a class are drawn from this seed plus the class's number.

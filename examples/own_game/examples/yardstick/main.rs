@@ -15,7 +15,7 @@ use std::{env, fs, thread};
 
 use classes::{Assessed, CLASSES, Class, ENTRIES};
 use own_game::{ConnectFour, Solver};
-use turnstone_env::Game;
+use turnstone_env::Rules;
 
 const USAGE: &str = "usage: yardstick [--class NAME] [--count POSITIONS] --out FOLDER";
 

@@ -1,7 +1,7 @@
 //! Konane's positions as sets of cells, on boards up to 8x8.
 
 use turnstone_env::games::{Konane, konane::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Rules, Side};
 
 /// Cells as bits: row `r` and column `c`, both from 0, are bit `8 r + c`.
 pub(super) type Cells = u64;

@@ -1,6 +1,6 @@
 //! Mancala's pits as two words, turned so that the mover sits first, and its rules on them.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::{EndRule, State};
 
@@ -63,7 +63,7 @@ pub(super) struct Ply {
 }
 
 /// The rules on boards.
-pub(super) struct Rules {
+pub(super) struct Sowing {
     pub(super) pits: usize,
     empty_capture: bool,
     end_rule: EndRule,
@@ -72,7 +72,7 @@ pub(super) struct Rules {
     sown: Vec<[[u64; 2]; 256]>,
 }
 
-impl Rules {
+impl Sowing {
     pub(super) fn of(game: &Mancala) -> Self {
         let pits = game.pits();
         let sown = (0..pits).map(|from| {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI8, AtomicUsize, Ordering};
 
 use turnstone_env::games::Mancala;
 
-use super::board::{Board, Rules, rules_params, sums};
+use super::board::{Board, Sowing, rules_params, sums};
 use turnstone_exact::Progress;
 use turnstone_exact::TableBytes;
 use turnstone_exact::binomial;
@@ -72,7 +72,7 @@ impl MancalaEndgames {
         let taken_over = smaller.into_iter().flat_map(|smaller| smaller.gains.bytes());
         let gains = taken_over.map(|&gain| gain as i8).chain((known..size).map(|_| UNKNOWN));
         let build = Build {
-            rules: Rules::of(game),
+            rules: Sowing::of(game),
             numbering: Numbering::new(game.pits(), stones),
             gains: gains.map(AtomicI8::new).collect(),
         };
@@ -141,7 +141,7 @@ impl MancalaEndgames {
 }
 
 fn identity(game: &Mancala) -> TableIdentity {
-    TableIdentity::of::<Mancala>(&rules_params(game), KIND)
+    TableIdentity::of(game, &rules_params(game), KIND)
 }
 
 /// The numbers of positions.
@@ -221,7 +221,7 @@ impl Numbering {
 
 /// A table being built. Threads that need the same gain may both compute it; they find the same.
 struct Build {
-    rules: Rules,
+    rules: Sowing,
     numbering: Numbering,
     gains: Vec<AtomicI8>,
 }

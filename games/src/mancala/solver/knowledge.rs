@@ -2,7 +2,7 @@
 
 use turnstone_env::games::Mancala;
 
-use super::board::{Board, Rules};
+use super::board::{Board, Sowing};
 use super::endgame::MancalaEndgames;
 use super::table::{Entry, Table};
 use turnstone_exact::limits::Busy;
@@ -20,7 +20,7 @@ pub(super) enum Place<'a> {
 
 /// The knowledge that the threads of a search share.
 pub(super) struct Knowledge {
-    pub(super) rules: Rules,
+    pub(super) rules: Sowing,
     pub(super) endgames: Option<MancalaEndgames>,
     pub(super) table: Table,
     pub(super) busy: Busy,
@@ -28,7 +28,7 @@ pub(super) struct Knowledge {
 
 impl Knowledge {
     pub(super) fn new(game: &Mancala, endgames: Option<MancalaEndgames>, entries: usize) -> Self {
-        Self { rules: Rules::of(game), endgames, table: Table::new(entries), busy: Busy::default() }
+        Self { rules: Sowing::of(game), endgames, table: Table::new(entries), busy: Busy::default() }
     }
 
     /// Bounds of the mover's gain that need no search, and the pit that is tried first.

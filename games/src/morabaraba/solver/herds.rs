@@ -1,6 +1,6 @@
 //! The numbers of herds: the cows of one side with the mills that it may not form by its next move.
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_env::games::{Morabaraba, morabaraba};
 
 use turnstone_exact::binomial;

@@ -10,7 +10,7 @@
 
 use std::sync::LazyLock;
 
-use turnstone_env::Game;
+use turnstone_env::Rules;
 use turnstone_env::games::{Morris, morris};
 
 use turnstone_exact::binomial;

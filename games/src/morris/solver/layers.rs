@@ -1,7 +1,7 @@
 //! The layers of the table of Morris and their names.
 
 use turnstone_env::games::Morris;
-use turnstone_env::{Game, Params, Side};
+use turnstone_env::{Params, Rules, Side};
 
 use turnstone_exact::TableIdentity;
 
@@ -10,7 +10,7 @@ pub(super) const FEWEST: usize = 3;
 
 /// The identity of the table. The ply limit is no part of it, since the values ignore it.
 pub(super) fn identity(game: &Morris) -> TableIdentity {
-    TableIdentity::of::<Morris>(&Params::new().with("pieces", pieces(game)), "strong solution 1")
+    TableIdentity::of(game, &Params::new().with("pieces", pieces(game)), "strong solution 1")
 }
 
 /// Pieces of each side at the start.

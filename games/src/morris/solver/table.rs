@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use turnstone_env::games::{Morris, morris::State};
-use turnstone_env::{Game, Side};
+use turnstone_env::{Rules, Side};
 
 use super::index::{Index, Position, points};
 use super::layers::{FEWEST, identity, midgame_name, opening_name, pieces};

@@ -1,7 +1,7 @@
 //! Evaluation of the toy game.
 
 use turnstone_env::toy::Toy;
-use turnstone_env::{Game, Outcome};
+use turnstone_env::{Outcome, Rules};
 
 use super::Heuristic;
 
@@ -14,11 +14,11 @@ impl Heuristic<Toy> for ToyMargin {
         "margin"
     }
 
-    fn estimate(&self, _: &Toy, _: &<Toy as Game>::State) -> i32 {
+    fn estimate(&self, _: &Toy, _: &<Toy as Rules>::State) -> i32 {
         0
     }
 
-    fn final_score(&self, _: &Toy, _: &<Toy as Game>::State, outcome: &Outcome) -> i32 {
+    fn final_score(&self, _: &Toy, _: &<Toy as Rules>::State, outcome: &Outcome) -> i32 {
         i32::from(outcome.margin)
     }
 }

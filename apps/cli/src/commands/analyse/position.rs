@@ -36,7 +36,7 @@ impl Found {
     pub(super) fn text(&self, game: &dyn PlayableGame) -> String {
         let Self { result, heuristic, estimate, .. } = self;
         let none = || "none, the game is over".to_owned();
-        let action = result.action.map_or_else(none, |action| game.action_text_in(&self.state, action));
+        let action = result.action.map_or_else(none, |action| game.action_text(&self.state, action));
         let line = game.line_texts(&self.state, &result.line).join(" ");
         let score = result.score;
         let found = format!("best action   {action}\nscore         {score:+} for player 1\nline          {line}");
@@ -64,7 +64,7 @@ impl Found {
             "game": game.name(),
             "position": game.position_text(state),
             "agent": self.agent,
-            "action": result.action.map(|action| game.action_text_in(state, action)),
+            "action": result.action.map(|action| game.action_text(state, action)),
             "score": result.score,
             "complete": result.complete,
             "line": game.line_texts(state, &result.line),

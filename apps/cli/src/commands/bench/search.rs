@@ -93,7 +93,7 @@ impl Search {
             heuristic: name,
             depth,
             hash,
-            action: found.action.map(|action| game.action_text_in(&game.start(), action)),
+            action: found.action.map(|action| game.action_text(&game.start(), action)),
             score: found.score,
             nodes: found.stats.nodes,
             evaluated: found.stats.evaluated,

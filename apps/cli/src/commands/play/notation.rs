@@ -93,11 +93,11 @@ fn ambiguous(moves: &[String], typed: &str, begun: &[usize]) -> String {
 /// Tells a move that the rules forbid here from text that is no move at all.
 fn refusal(game: &dyn DynGame, state: &AnyState, entry: &str, moves: &[String]) -> String {
     let cases = [entry.to_owned(), entry.to_uppercase(), entry.to_lowercase()];
-    let Some(action) = cases.iter().find_map(|text| game.parse_action_in(state, text).ok()) else {
-        let fault = game.parse_action_in(state, entry).err().map(|error| error.to_string()).unwrap_or_default();
+    let Some(action) = cases.iter().find_map(|text| game.parse_action(state, text).ok()) else {
+        let fault = game.parse_action(state, entry).err().map(|error| error.to_string()).unwrap_or_default();
         return format!("{fault}; `moves` lists the legal moves, `help` the commands");
     };
-    let action = game.action_text_in(state, action);
+    let action = game.action_text(state, action);
     if moves.len() > FEW {
         return format!("illegal action `{action}`; `moves` lists the {} legal ones", moves.len());
     }
@@ -113,7 +113,7 @@ mod tests {
         let game = games::built_in().make(name, &Params::new()).expect("a game");
         let mut state = game.start();
         game.play_text(&mut state, moves).expect("legal moves");
-        find(&*game, &state, entry).map(|action| game.action_text_in(&state, action))
+        find(&*game, &state, entry).map(|action| game.action_text(&state, action))
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
     fn numbers_with_two_meanings_are_refused() {
         let game = games::built_in().make("mu_torere", &Params::new()).expect("a game");
         let state = game.parse_position("112202112 1 0").expect("a position");
-        let entered = |entry: &str| find(&*game, &state, entry).map(|action| game.action_text_in(&state, action));
+        let entered = |entry: &str| find(&*game, &state, entry).map(|action| game.action_text(&state, action));
         assert_eq!(entered("moves").map_err(|fault| fault.contains("`moves` lists")), Err(true));
         assert_eq!(entered("1"), Err("`1` may be move 1 of the list, 0,4, or 1,4: type #1 or the move".into()));
         assert_eq!(entered("#1").as_deref(), Ok("0,4"));

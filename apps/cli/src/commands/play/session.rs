@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
 
     fn last_move(&self) -> Option<String> {
         let before = self.positions.len().checked_sub(2).map(|place| &self.positions[place])?;
-        self.moves.last().map(|&action| self.game.action_text_in(before, action))
+        self.moves.last().map(|&action| self.game.action_text(before, action))
     }
 
     /// Makes the agents start from the position on the board.
@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
 
     fn play(&mut self, mover: Side, action: Action, comment: Option<String>) -> Result<()> {
         let mut state = self.state().clone();
-        let text = self.game.action_text_in(&state, action);
+        let text = self.game.action_text(&state, action);
         self.game.try_play(&mut state, action)?;
         self.agents.iter_mut().flatten().for_each(|search| search.played(0, action));
         self.positions.push(state);
@@ -208,9 +208,7 @@ impl<'a> Session<'a> {
 
     /// `player 1 (X, dark)`.
     fn side(&self, side: Side) -> String {
-        let belongings = &self.game.belongings()[side.index()];
-        let text = if belongings.is_empty() { side.to_string() } else { format!("{side} ({belongings})") };
-        coloured(side.index(), &text)
+        coloured(side.index(), &self.game.side_label(side))
     }
 
     fn people(&self) -> usize {
@@ -218,7 +216,7 @@ impl<'a> Session<'a> {
     }
 
     fn show(&self) {
-        self.screen.board(&self.game.draw(self.state()));
+        self.screen.board(&self.game.board(self.state(), None).text());
     }
 
     /// Says what the adviser would play.
@@ -232,7 +230,7 @@ impl<'a> Session<'a> {
         let value = advice.win_draw_loss.map(|p| format!(" ({})", in_words(p))).unwrap_or_default();
         let line: Vec<String> = self.game.line_texts(&state, &advice.line).into_iter().skip(1).take(6).collect();
         let line = if line.is_empty() { String::new() } else { format!(", expecting {}", line.join(" ")) };
-        let action = self.game.action_text_in(&state, advice.action);
+        let action = self.game.action_text(&state, advice.action);
         self.screen.say(&format!("hint: {action}{value}{line} {name}"));
         Ok(())
     }
@@ -243,9 +241,7 @@ impl<'a> Session<'a> {
         words.extend(WORDS.map(String::from));
         let turn = if self.people() == 1 { "your move" } else { "the move" };
         let last = self.last_move().map(|text| format!(" after {text}"));
-        let belongings = &self.game.belongings()[mover.index()];
-        let symbol = if belongings.is_empty() { String::new() } else { format!(" ({belongings})") };
-        let prompt = format!("{mover}{symbol}, {turn}{}", last.unwrap_or_default());
+        let prompt = format!("{}, {turn}{}", self.game.side_label(mover), last.unwrap_or_default());
         loop {
             let line = self.prompt.line(&prompt, &words)?;
             let line = line.context("the input ended before the game (`quit` leaves it)")?;

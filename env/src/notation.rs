@@ -1,0 +1,130 @@
+//! How actions and positions are written, read and drawn: the [`Notation`] trait.
+
+use crate::action::{Action, ActionList};
+use crate::board::{Board, Cells, Content, Shape};
+use crate::error::Error;
+use crate::rules::Rules;
+use crate::svg;
+
+/// Texts of a game's actions and positions, and what is to be seen of a position.
+pub trait Notation: Rules {
+    /// The action's text in a position, as records, protocols and people see it. Of legal actions no two may have the same
+    /// text. For an action that is not legal any text will do.
+    fn action_text(&self, state: &Self::State, action: Action) -> String;
+
+    /// The action that a text names in a position; that it is legal is not checked. By default the first legal action whose
+    /// text it is, else the first of all actions.
+    ///
+    /// # Errors
+    /// The text names no action of this game.
+    fn parse_action(&self, state: &Self::State, text: &str) -> Result<Action, Error> {
+        let mut legal = ActionList::new();
+        self.legal(state, &mut legal);
+        let actions = (0..self.spec().actions as u16).map(Action);
+        let found = legal.iter().copied().chain(actions).find(|&action| self.action_text(state, action) == text);
+        found.ok_or_else(|| Error::action(text, format!("{} has no such action", self.spec().name)))
+    }
+
+    /// The state's text.
+    fn position_text(&self, state: &Self::State) -> String;
+
+    /// The state that a text describes.
+    ///
+    /// # Errors
+    /// The text is malformed or describes an impossible position.
+    fn parse_position(&self, text: &str) -> Result<Self::State, Error>;
+
+    /// The points that a legal action concerns, in order: one for a placement or a removal, two for a move, more where a
+    /// piece passes over several. Empty for an action that is not played on the board; it is chosen by its text. The first
+    /// and the last of them are clicked to play it, and all of them are marked once it has been played. Among the legal
+    /// actions of a state no two have the same clicks, and those of none begin with another's.
+    ///
+    /// By default [`Spec::points_of`](crate::Spec::points_of).
+    fn points_of(&self, state: &Self::State, action: Action) -> Vec<usize> {
+        let _ = state;
+        self.spec().points_of(action)
+    }
+
+    /// What is to be seen of a position. `last` is the position before it and the action that was played there, if there
+    /// was one. By default [`board_of_planes`].
+    fn board(&self, state: &Self::State, last: Option<(&Self::State, Action)>) -> Board {
+        board_of_planes(self, state, last)
+    }
+}
+
+/// The points to click, in order, to play a legal action: the first and the last of [`Notation::points_of`].
+pub fn clicks<G: Notation>(game: &G, state: &G::State, action: Action) -> Vec<usize> {
+    match game.points_of(state, action)[..] {
+        [first, .., last] => vec![first, last],
+        ref points => points.to_vec(),
+    }
+}
+
+/// The board of a game whose observation says where the pieces are ([`Spec::piece_planes`](crate::Spec::piece_planes)), as
+/// cells of its lattice; of other games the text of the position.
+///
+/// **A game that turns the board for the second player in [`Rules::observe`] has to give its contents itself**: the planes
+/// show every second position upside down, which the conformance suite finds.
+pub fn board_of_planes<G: Notation>(game: &G, state: &G::State, last: Option<(&G::State, Action)>) -> Board {
+    let spec = game.spec();
+    let mover = game.mover(state);
+    let status = svg::status(game.outcome(state), mover, spec.sides);
+    let Some(planes) = spec.piece_planes else {
+        return Board { status, ..Board::new(Shape::Text(game.position_text(state) + "\n"), spec.points) };
+    };
+    let mut features = vec![0.0; spec.features()];
+    game.observe(state, &mut features);
+    let is_on = |plane: usize, point: usize| features[plane * spec.points + point] == 1.0;
+    let content = |point: usize| match planes.map(|plane| is_on(plane, point)) {
+        [true, _] => Content::Piece(mover),
+        [_, true] => Content::Piece(mover.other()),
+        _ => Content::Empty,
+    };
+    Board {
+        contents: (0..spec.points).map(content).collect(),
+        marked: marks(game, last),
+        status,
+        ..Board::new(Shape::Cells(Cells::new(spec.lattice, spec.cells)), spec.points)
+    }
+}
+
+/// The points that the last action concerned.
+pub(crate) fn marks<G: Notation>(game: &G, last: Option<(&G::State, Action)>) -> Vec<usize> {
+    last.map(|(before, action)| game.points_of(before, action)).unwrap_or_default()
+}
+
+/// Plays an action after checking that it is legal.
+///
+/// # Errors
+/// The game is over, or the action is illegal: then the legal ones are named and the state is unchanged.
+pub fn try_play<G: Notation>(game: &G, state: &mut G::State, action: Action) -> Result<(), Error> {
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    if legal.contains(action) {
+        game.play(state, action);
+        return Ok(());
+    }
+    let text =
+        if action.index() < game.spec().actions { game.action_text(state, action) } else { action.0.to_string() };
+    if game.outcome(state).is_some() {
+        return Err(Error::GameOver { action: text });
+    }
+    let legal: Vec<String> = legal.iter().map(|&a| game.action_text(state, a)).collect();
+    Err(Error::Illegal { action: text, legal: legal.join(" ") })
+}
+
+/// Plays actions given as text, separated by white space, and returns the actions.
+///
+/// # Errors
+/// The first action that is malformed or illegal; the state is then unchanged.
+pub fn play_text<G: Notation>(game: &G, state: &mut G::State, moves: &str) -> Result<Vec<Action>, Error> {
+    let mut after = *state;
+    let mut actions = Vec::new();
+    for text in moves.split_whitespace() {
+        let action = game.parse_action(&after, text)?;
+        try_play(game, &mut after, action)?;
+        actions.push(action);
+    }
+    *state = after;
+    Ok(actions)
+}
