@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use turnstone_agents::Playable;
-use turnstone_env::{Action, ActionList, Error, Rules, Outcome, Params, Side, Spec};
+use turnstone_env::{Action, ActionList, Error, Notation, Outcome, Rules, Side, Spec};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Nim;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -16,16 +16,10 @@ pub struct State {
 
 /// Action `5 heap + taken - 1` takes this many stones from a heap.
 impl Rules for Nim {
-    const NAME: &'static str = "nim";
-    const VERSION: u32 = 1;
     type State = State;
 
-    fn with_params(_: &Params) -> Result<Self, Error> {
-        Ok(Self)
-    }
-
     fn spec(&self) -> Spec {
-        Spec::new(Self::NAME, Self::VERSION, [1, 3], &["stones / 5"], 15)
+        Spec::new("nim", 1, [1, 3], &["stones / 5"], 15)
     }
 
     fn start(&self) -> State {
@@ -55,8 +49,10 @@ impl Rules for Nim {
     fn observe(&self, state: &State, features: &mut [f32]) {
         features.copy_from_slice(&state.heaps.map(|stones| f32::from(stones) / 5.0));
     }
+}
 
-    fn action_text(&self, Action(action): Action) -> String {
+impl Notation for Nim {
+    fn action_text(&self, _: &State, Action(action): Action) -> String {
         format!("{}-{}", ["a", "b", "c"][usize::from(action / 5)], action % 5 + 1)
     }
 

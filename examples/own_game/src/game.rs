@@ -13,7 +13,10 @@
 //! On bitboards a column takes seven bits: its six cells from the bottom up, and one that stays empty, so that no line
 //! of four leads over the top of one column to the bottom of the next.
 
-use turnstone_env::{Action, ActionList, Error, Rules, Outcome, ParamReader, Params, Side, Spec, Symmetry, lines};
+use turnstone_env::board::{Board, Cells, Shape};
+use turnstone_env::{
+    Action, ActionList, Error, Notation, Outcome, Rules, Side, Spec, Symmetry, board_of_planes, lines,
+};
 
 const COLUMNS: usize = 7;
 const ROWS: usize = 6;
@@ -62,6 +65,11 @@ pub struct State {
 }
 
 impl State {
+    /// Number of discs.
+    pub(crate) fn count(&self) -> u32 {
+        self.occupied().count_ones()
+    }
+
     pub(crate) fn occupied(&self) -> u64 {
         self.discs[0] | self.discs[1]
     }
@@ -128,36 +136,16 @@ fn symmetries() -> Vec<Symmetry> {
 }
 
 impl Rules for ConnectFour {
-    const NAME: &'static str = "connect_four";
-    const VERSION: u32 = 2;
-    const PARAMS: &'static [&'static str] = &[];
     type State = State;
-
-    fn with_params(params: &Params) -> Result<Self, Error> {
-        ParamReader::new(Self::NAME, params, Self::PARAMS)?;
-        Ok(Self)
-    }
-
-    fn params(&self) -> Params {
-        Params::new()
-    }
 
     fn spec(&self) -> Spec {
         Spec {
-            name: Self::NAME,
-            version: Self::VERSION,
-            points: POINTS,
-            lattice: [ROWS, COLUMNS],
-            cells: (0..POINTS as u16).collect(),
             directions: directions(),
-            point_planes: PLANES.map(str::to_owned).into(),
-            scalars: vec![],
             bounds: [0.0, 1.0],
-            actions: COLUMNS,
             blocks: vec![("DROP", COLUMNS)],
-            action_kinds: Vec::new(),
             symmetries: symmetries(),
-            second_player_map: None,
+            piece_planes: Some([0, 1]),
+            ..Spec::new("connect_four", 2, [ROWS, COLUMNS], &PLANES, COLUMNS)
         }
     }
 
@@ -221,22 +209,15 @@ impl Rules for ConnectFour {
         };
         State { discs: state.discs.map(image) }
     }
+}
 
-    /// By thirds of the board: fewer than 14 discs, fewer than 28, more.
-    fn phase(&self, state: &State) -> &'static str {
-        match state.occupied().count_ones() {
-            0..14 => "opening",
-            14..28 => "midgame",
-            _ => "endgame",
-        }
-    }
-
+impl Notation for ConnectFour {
     /// The column, 1 to 7.
-    fn action_text(&self, action: Action) -> String {
+    fn action_text(&self, _: &State, action: Action) -> String {
         (action.0 + 1).to_string()
     }
 
-    fn parse_action(&self, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         match text.as_bytes() {
             [column @ b'1'..=b'7'] => Ok(Action(u16::from(column - b'1'))),
             _ => Err(Error::action(text, "expected a column, 1 to 7")),
@@ -256,35 +237,32 @@ impl Rules for ConnectFour {
         Ok(state)
     }
 
-    fn draw(&self, state: &State) -> String {
-        let mut drawing = String::new();
-        for (row, cells) in CELLS.chunks(COLUMNS).enumerate() {
-            let cells: String = cells.iter().map(|&cell| format!("  {}", piece(state, cell))).collect();
-            drawing += &format!("{:>3}{cells}\n", ROWS - row);
-        }
-        let columns: String = (1..=COLUMNS).map(|column| format!("  {column}")).collect();
-        drawing + "   " + &columns + "\n"
-    }
-
     /// The cell where the disc lands.
-    fn clicks(&self, state: &State, action: Action) -> Vec<usize> {
+    fn points_of(&self, state: &State, action: Action) -> Vec<usize> {
         let landing = landings(state.occupied()) & column(action);
         CELLS.iter().position(|&cell| cell == landing).into_iter().collect()
     }
 
-    /// The fours that end the game.
-    fn formed_lines(&self, state: &State) -> Vec<Vec<usize>> {
-        let mut lines = Vec::new();
-        for step in STEPS {
-            for (discs, first) in state.discs.iter().flat_map(|&discs| CELLS.map(|cell| (discs, cell))) {
-                let four = first | first << step | first << (2 * step) | first << (3 * step);
-                if discs & four == four {
-                    lines.push((0..POINTS).filter(|&point| four & CELLS[point] != 0).collect());
-                }
+    /// The columns have numbers; the fours that end the game are emphasised.
+    fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        let cells = Cells::new([ROWS, COLUMNS], (0..POINTS as u16).collect());
+        let columns = (1..=COLUMNS).map(|column| column.to_string()).collect();
+        let shape = Shape::Cells(Cells { columns, ..cells });
+        Board { shape, formed: fours(state), ..board_of_planes(self, state, last) }
+    }
+}
+
+fn fours(state: &State) -> Vec<Vec<usize>> {
+    let mut lines = Vec::new();
+    for step in STEPS {
+        for (discs, first) in state.discs.iter().flat_map(|&discs| CELLS.map(|cell| (discs, cell))) {
+            let four = first | first << step | first << (2 * step) | first << (3 * step);
+            if discs & four == four {
+                lines.push((0..POINTS).filter(|&point| four & CELLS[point] != 0).collect());
             }
         }
-        lines
     }
+    lines
 }
 
 /// The letter of a cell.

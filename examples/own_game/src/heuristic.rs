@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-    use turnstone_env::{ActionList, Rules, play_text};
+    use turnstone_env::{ActionList, Notation, Rules, play_text};
 
     /// All lines of four cells as sets of bits, built from rows and columns.
     fn lines() -> Vec<u64> {

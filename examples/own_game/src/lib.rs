@@ -14,7 +14,7 @@ pub use solver::{SolvedValues, Solver};
 
 use std::path::Path;
 
-use turnstone_agents::{Effort, GameFiles, Playable};
+use turnstone_agents::{Effort, GameFiles, Phase, Playable};
 use turnstone_exact::{ExactValues, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
@@ -31,6 +31,15 @@ impl Playable for ConnectFour {
         effort: Effort,
     ) -> Result<Option<Box<dyn ExactValues<Self>>>, TableError> {
         Ok(Some(Box::new(SolvedValues::from(effort))))
+    }
+
+    /// By thirds of the board: fewer than 14 discs, fewer than 28, more.
+    fn phase(_: &Self, state: &State) -> Phase {
+        match state.count() {
+            0..14 => Phase::Opening,
+            14..28 => Phase::Midgame,
+            _ => Phase::Endgame,
+        }
     }
 
     fn files() -> GameFiles {

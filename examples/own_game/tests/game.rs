@@ -3,7 +3,7 @@
 use own_game::ConnectFour;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{ActionList, Rules, Outcome, Params, Side, conformance, perft::perft, play_text};
+use turnstone_env::{ActionList, Notation, Outcome, Params, Rules, Side, conformance, perft::perft, play_text};
 
 #[test]
 fn the_game_conforms() {
@@ -61,7 +61,12 @@ fn planes_show_the_cells_that_complete_four_and_the_movers_rows() {
             for (plane, disc) in features.chunks(42).skip(3).zip(discs) {
                 for point in 0..42 {
                     let expected = board[point] == '.' && completes_four(&board, point, disc);
-                    assert_eq!(plane[point] == 1.0, expected, "{disc} on {point}\n{}", ConnectFour.draw(&state));
+                    assert_eq!(
+                        plane[point] == 1.0,
+                        expected,
+                        "{disc} on {point}\n{}",
+                        ConnectFour.board(&state, None).text()
+                    );
                     threats += usize::from(expected);
                 }
             }
@@ -76,11 +81,9 @@ fn planes_show_the_cells_that_complete_four_and_the_movers_rows() {
 fn the_board_is_drawn_with_its_coordinates() {
     let mut state = ConnectFour.start();
     play_text(&ConnectFour, &mut state, "4 4 7").expect("legal");
-    let drawing = ConnectFour.draw(&state);
-    assert!(
-        drawing.ends_with("  2  .  .  .  O  .  .  .\n  1  .  .  .  X  .  .  X\n     1  2  3  4  5  6  7\n"),
-        "{drawing}"
-    );
+    let drawing = ConnectFour.board(&state, None).text();
+    let end = "2 . . . O . . .\n1 . . . X . . X\n  1 2 3 4 5 6 7\nplayer 2 to move\n";
+    assert!(drawing.ends_with(end), "{drawing}");
 }
 
 #[test]
@@ -96,8 +99,8 @@ fn faults_are_named() {
     let covered = rows([".......", "XXOXO..", "OOOOXXX"]);
     assert!(position(&covered).contains("before the last disc"));
     assert!(ConnectFour.parse_position(&rows(["XX.....", "OOOO...", "XOXOXX."])).is_ok(), "the last disc has won");
-    assert!(ConnectFour.parse_action("8").expect_err("no column").to_string().contains("1 to 7"));
-    let fault = ConnectFour::default().with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
+    assert!(ConnectFour.parse_action(&ConnectFour.start(), "8").expect_err("no column").to_string().contains("1 to 7"));
+    let fault = ConnectFour.with_params(&Params::new().with("columns", 8)).expect_err("no parameter");
     assert!(fault.to_string().contains("no parameter `columns`"));
 }
 

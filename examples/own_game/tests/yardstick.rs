@@ -9,7 +9,7 @@ use std::{collections::HashMap, fs};
 
 use classes::{CLASSES, Class, ENTRIES, is_open};
 use own_game::{ConnectFour, Solver, State};
-use turnstone_env::{ActionList, Rules};
+use turnstone_env::{ActionList, Notation, Rules};
 
 /// The header and the lines of a class's file.
 fn file(class: &Class) -> (String, Vec<String>) {
@@ -78,7 +78,7 @@ fn values_of_late_positions_follow_from_the_rules() {
             for field in fields.next().expect("actions").split(' ') {
                 let (action, value) = field.split_once('=').expect("an action and its value");
                 let mut after = state;
-                let action = ConnectFour.parse_action(action).expect("an action");
+                let action = ConnectFour.parse_action(&state, action).expect("an action");
                 ConnectFour.play(&mut after, action);
                 assert_eq!(value, minimax(&after, &mut known).to_string(), "{field} of {line}");
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use own_game::{ConnectFour, OpenLines, Solver, State};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::{Action, ActionList, Rules, Side};
+use turnstone_env::{Action, ActionList, Notation, Rules, Side};
 use turnstone_search::classic::AlphaBeta;
 
 /// The games of a class are drawn from this seed plus the class's number.
@@ -64,7 +64,8 @@ impl Assessed {
         let sign = if ConnectFour.mover(&self.state) == Side::First { 1 } else { -1 };
         let mut line = format!("{} ; {} ;", ConnectFour.position_text(&self.state), sign * self.value());
         for &(action, value) in &self.actions {
-            write!(line, " {}={}", ConnectFour.action_text(action), sign * value).expect("strings can be written to");
+            write!(line, " {}={}", ConnectFour.action_text(&self.state, action), sign * value)
+                .expect("strings can be written to");
         }
         line
     }

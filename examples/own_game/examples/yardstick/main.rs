@@ -102,8 +102,8 @@ fn write(class: &Class, count: usize, out: &Path) -> Result<(), String> {
     let lines: String = positions.iter().map(|position| position.line() + "\n").collect();
     let header = format!(
         r#"{{"turnstone_truth":1,"game":"{}","version":{},"params":{{}},"checksum":"{:08x}"}}"#,
-        ConnectFour::NAME,
-        ConnectFour::VERSION,
+        ConnectFour.spec().name,
+        ConnectFour.spec().version,
         crc32fast::hash(lines.as_bytes())
     );
     let path = out.join(format!("{}.txt", class.name));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use turnstone_env::play_text;
+use turnstone_env::{Notation, play_text};
 
 const BUDGET: u64 = 50_000_000;
 
@@ -98,7 +98,7 @@ fn bounds_without_search_contain_the_score() {
                 continue;
             }
             let (score, (lower, upper)) = (minimax(&state), position.bounds());
-            assert!((lower..=upper).contains(&score), "{score}\n{}", ConnectFour.draw(&state));
+            assert!((lower..=upper).contains(&score), "{score}\n{}", ConnectFour.board(&state, None).text());
             decided[usize::from(state.mover() == Side::First)] += u32::from(lower >= 1 || upper <= -1);
         }
     }
@@ -126,7 +126,7 @@ fn mirror_images_share_a_key_and_are_met_only_where_they_can_be() {
         let all: HashSet<State> = reached.iter().copied().collect();
         let pairs = reached.iter().any(|state| all.contains(&ConnectFour.permuted(state, mirror)));
         let possible = Position::of(&state).leads_to_mirror_images();
-        assert!(possible || !pairs, "{}", ConnectFour.draw(&state));
+        assert!(possible || !pairs, "{}", ConnectFour.board(&state, None).text());
         outcomes[usize::from(possible)] += 1;
     }
     assert!(outcomes.iter().all(|&positions| positions >= 5), "without and with: {outcomes:?}");
