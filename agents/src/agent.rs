@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use turnstone_models::ComputeDevice;
+use turnstone_models::{ComputeDevice, Instructions};
 
+use crate::error::AgentError;
+use crate::interface::Search;
+use crate::kind::{Change, Setup};
 use crate::network::LoadedNetwork;
+use crate::playable_game::PlayableGame;
 use crate::spec::AgentSpec;
 use crate::tree_spec::{SearchOverrides, TreeSpec};
 
@@ -26,28 +30,65 @@ impl Agent {
         search: impl Into<SearchOverrides>,
     ) -> Self {
         let tree = TreeSpec::simulations(simulations, search.into());
-        Self { spec: AgentSpec::Az { checkpoint: name.into(), tree, tables: None }, network: Some(network) }
+        Self { spec: AgentSpec::network(name, tree), network: Some(network) }
+    }
+
+    /// The agent with a setting changed, where its kind has it.
+    #[must_use]
+    pub fn adjusted(&self, change: Change<'_>) -> Self {
+        Self { spec: self.spec.adjusted(change), network: self.network.clone() }
     }
 
     /// The agent with its network on this device; agents without a network are unchanged.
     #[must_use]
-    pub fn on(mut self, device: ComputeDevice) -> Self {
-        if let AgentSpec::Az { tree, .. } = &mut self.spec {
-            tree.device = device;
-        }
-        self
+    pub fn on(self, device: ComputeDevice) -> Self {
+        self.adjusted(Change::Device(device))
     }
 
     /// The agent with this number of threads per search, if its spec gives none; for a single search whose result need not
     /// repeat. Agents without a network are unchanged.
     #[must_use]
-    pub fn with_threads(mut self, threads: usize) -> Self {
-        if let AgentSpec::Az { tree, .. } = &mut self.spec
-            && tree.device == ComputeDevice::Cpu
-        {
-            tree.threads = tree.threads.or(threads);
+    pub fn with_threads(self, threads: usize) -> Self {
+        self.adjusted(Change::Threads(threads))
+    }
+
+    /// Creates a search whose positions are evaluated in batches of up to `seats`, and starts what it needs.
+    ///
+    /// # Errors
+    /// As [`AgentKind::search`](crate::AgentKind::search), or a program cannot be started.
+    pub fn search(&self, game: &dyn PlayableGame, seats: usize) -> Result<Box<dyn Search>, AgentError> {
+        let mut search = self.search_with(game, seats, Instructions::best())?;
+        search.prepare()?;
+        Ok(search)
+    }
+
+    /// [`Agent::search`] with these instructions for the floats of a network, and nothing started yet.
+    ///
+    /// # Errors
+    /// As [`AgentKind::search`](crate::AgentKind::search).
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub fn search_with(
+        &self,
+        game: &dyn PlayableGame,
+        seats: usize,
+        instructions: Instructions,
+    ) -> Result<Box<dyn Search>, AgentError> {
+        let setup = Setup { network: self.network.as_ref(), seats, instructions };
+        self.spec.kind.search(game, &setup).map_err(|error| error.of(&self.spec))
+    }
+
+    /// Loads the files of a spec and checks that the agent can play this game.
+    ///
+    /// # Errors
+    /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
+    pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
+        if let Some(other) = spec.kind.stands_for(game).map_err(|error| error.of(spec))? {
+            return Self::load(&other, game);
         }
-        self
+        let network = spec.kind.load(game).map_err(|error| error.of(spec))?;
+        Ok(Self { spec: spec.clone(), network })
     }
 
     /// Creates an agent from a spec and the network that an `az:` spec names, which must have been checked for the game;

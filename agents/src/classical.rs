@@ -10,22 +10,16 @@ pub use search::ClassicalSearch;
 use turnstone_base::machine::Memory;
 use turnstone_base::times::time_text;
 
-use std::fmt;
 use std::time::Duration;
 
 use turnstone_env::Rules;
-use turnstone_search::classic::{Heuristic, MAX_DEPTH, MOST_POSITIONS};
+use turnstone_search::classic::{Heuristic, MAX_DEPTH};
 
-use crate::options::Options;
 use crate::playable::Playable;
 use crate::threads::Threads;
 
-/// Names of the classical agents.
-pub(crate) const NAMES: [&str; 4] = ["minimax", "alphabeta", "breadthfirst", "bestfirst"];
-
 /// Default size of the transposition table of an iterative deepening search, in MiB.
-const TABLE: u32 = 64;
-const LARGEST_TABLE: u32 = 65_536;
+pub(crate) const TABLE: u32 = 64;
 
 /// Spec of a classical search with a static evaluation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -84,68 +78,31 @@ impl ClassicalSpec {
             _ => 0,
         }
     }
-
-    pub(crate) fn parse(name: &str, options: &mut Options) -> Result<Self, String> {
-        let depths = 1..=MAX_DEPTH;
-        let method = match name {
-            "minimax" => ClassicalMethod::Minimax { depth: options.number("depth", depths)?.unwrap_or(6) },
-            "breadthfirst" => ClassicalMethod::BreadthFirst { depth: options.number("depth", depths)?.unwrap_or(2) },
-            "bestfirst" => {
-                let most = MOST_POSITIONS as u32;
-                ClassicalMethod::BestFirst { nodes: options.number("nodes", 1..=most)?.unwrap_or(1000) }
-            }
-            _ => Self::parse_alphabeta(options)?,
-        };
-        let heuristic = options.take("heuristic");
-        let threads = if name == "alphabeta" { Threads::parse(options)? } else { Threads::default() };
-        let spec = Self { method, heuristic, threads };
-        match threads.is_several() && spec.table() == 0 {
-            true => Err("threads share what they find in a table: give its size in MiB, hash=64".to_owned()),
-            false => Ok(spec),
-        }
-    }
-
-    fn parse_alphabeta(options: &mut Options) -> Result<ClassicalMethod, String> {
-        let depth = options.number("depth", 1..=MAX_DEPTH)?;
-        let nodes = options.number("nodes", 1..=u32::MAX)?;
-        let time = options.time("time")?;
-        let table = options.number("hash", 0..=LARGEST_TABLE)?;
-        if nodes.is_none() && time.is_none() {
-            return Ok(ClassicalMethod::FixedDepth { depth: depth.unwrap_or(6), table: table.unwrap_or(0) });
-        }
-        Ok(ClassicalMethod::Deepening { depth, nodes, time, table: table.unwrap_or(TABLE) })
-    }
-}
-
-impl fmt::Display for ClassicalSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// As a spec has them behind its colon.
+    pub(crate) fn options(&self) -> String {
         let mut options: Vec<(&str, Option<String>)> = Vec::new();
-        let name = match &self.method {
+        match &self.method {
             ClassicalMethod::Minimax { depth } | ClassicalMethod::BreadthFirst { depth } => {
                 options.push(("depth", Some(depth.to_string())));
-                if matches!(self.method, ClassicalMethod::Minimax { .. }) { "minimax" } else { "breadthfirst" }
             }
             ClassicalMethod::BestFirst { nodes } => {
                 options.push(("nodes", Some(nodes.to_string())));
-                "bestfirst"
             }
             ClassicalMethod::FixedDepth { depth, table } => {
                 options.push(("depth", Some(depth.to_string())));
                 options.push(("hash", (*table != 0).then(|| table.to_string())));
-                "alphabeta"
             }
             ClassicalMethod::Deepening { depth, nodes, time, table } => {
                 options.push(("depth", depth.map(|depth| depth.to_string())));
                 options.push(("nodes", nodes.map(|nodes| nodes.to_string())));
                 options.push(("time", time.map(time_text)));
                 options.push(("hash", (*table != TABLE).then(|| table.to_string())));
-                "alphabeta"
             }
-        };
+        }
         options.push(("heuristic", self.heuristic.clone()));
         let options: Vec<String> =
             options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
-        write!(f, "{name}:{}{}", options.join(","), self.threads)
+        format!("{}{}", options.join(","), self.threads)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Specs of players that are other programs: `engine:<options>:<command line>`.
 
-use std::fmt;
 use std::time::Duration;
 
 use turnstone_base::times::time_text;
@@ -39,17 +38,34 @@ impl EngineSpec {
         }
     }
 
-    pub(crate) fn parse(command: &str, options: &mut Options) -> Result<Self, String> {
-        if words(command)?.is_empty() {
+    pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
+        let spec = Self {
+            command: std::mem::take(&mut options.command),
+            time: options.time("time", "time per move")?,
+            nodes: options.number("nodes", 1..=u32::MAX, "positions or simulations per move")?,
+            depth: options.number("depth", 1..=1000, "plies to look ahead")?,
+            patience: options
+                .time("patience", "time that an answer may take beyond it [default: 60s]")?
+                .unwrap_or(PATIENCE),
+        };
+        if words(&spec.command)?.is_empty() {
             return Err("name a program: engine:<command line>, or engine:nodes=100:<command line>".to_owned());
         }
-        Ok(Self {
-            command: command.to_owned(),
-            time: options.time("time")?,
-            nodes: options.number("nodes", 1..=u32::MAX)?,
-            depth: options.number("depth", 1..=1000)?,
-            patience: options.time("patience")?.unwrap_or(PATIENCE),
-        })
+        Ok(spec)
+    }
+
+    /// As a spec has them behind its colon.
+    pub(crate) fn options(&self) -> String {
+        let patience = (self.patience != PATIENCE).then_some(self.patience);
+        let options = [
+            ("time", self.time.map(time_text)),
+            ("nodes", self.nodes.map(|nodes| nodes.to_string())),
+            ("depth", self.depth.map(|depth| depth.to_string())),
+            ("patience", patience.map(time_text)),
+        ];
+        let options: Vec<String> =
+            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
+        format!("{}:{}", options.join(","), self.command)
     }
 
     /// The `go` command, and the time limit of its answer; `clock` is the remaining time for the game.
@@ -71,21 +87,6 @@ impl EngineSpec {
         add("p1inc", left.map(|_| 0));
         add("p2inc", left.map(|_| 0));
         (go, self.patience + self.time.or(clock).unwrap_or_default())
-    }
-}
-
-impl fmt::Display for EngineSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let patience = (self.patience != PATIENCE).then_some(self.patience);
-        let options = [
-            ("time", self.time.map(time_text)),
-            ("nodes", self.nodes.map(|nodes| nodes.to_string())),
-            ("depth", self.depth.map(|depth| depth.to_string())),
-            ("patience", patience.map(time_text)),
-        ];
-        let options: Vec<String> =
-            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
-        write!(f, "engine:{}:{}", options.join(","), self.command)
     }
 }
 

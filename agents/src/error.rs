@@ -6,6 +6,7 @@ use thiserror::Error;
 use turnstone_models::{CheckpointError, MismatchError, NetworkError};
 
 use crate::interface::PlayerFault;
+use crate::spec::AgentSpec;
 
 /// Error of loading an agent or of running its search.
 #[derive(Debug, Error)]
@@ -60,4 +61,21 @@ pub enum AgentError {
     /// It failed to start or to choose an action.
     #[error(transparent)]
     Player(#[from] PlayerFault),
+}
+
+impl From<String> for AgentError {
+    /// The fault of an agent, without its spec: [`AgentError::of`] adds it.
+    fn from(fault: String) -> Self {
+        Self::Spec { spec: String::new(), fault }
+    }
+}
+
+impl AgentError {
+    /// The error with the spec of its agent, if it has none.
+    pub(crate) fn of(self, spec: &AgentSpec) -> Self {
+        match self {
+            Self::Spec { spec: none, fault } if none.is_empty() => Self::Spec { spec: spec.to_string(), fault },
+            other => other,
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! Player with exact values: it keeps the value of the position, except for a given rate of errors.
 
-use std::fmt::Display;
 use std::path::Path;
 
 use rand::RngExt;
@@ -22,40 +21,32 @@ use crate::request::{Score, SearchInfo, SearchRequest};
 const DEPTH: u32 = 4;
 
 /// Checks that the tables of a spec are a folder.
-pub(crate) fn check(spec: &impl Display, tables: &Path) -> Result<(), AgentError> {
-    if tables.is_file() {
-        let fault = "expected the folder of the tables, not a file".to_owned();
-        return Err(AgentError::Spec { spec: spec.to_string(), fault });
+pub(crate) fn check(tables: &Path) -> Result<(), AgentError> {
+    match tables.is_file() {
+        true => Err("expected the folder of the tables, not a file".to_owned().into()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Error for a game without exact values.
-pub(crate) fn missing(spec: &impl Display, game: &str) -> AgentError {
-    let fault = format!("there are no exact values of {game} with these parameters");
-    AgentError::Spec { spec: spec.to_string(), fault }
+pub(crate) fn missing(game: &str) -> AgentError {
+    format!("there are no exact values of {game} with these parameters").into()
 }
 
 /// Loads the game's exact values, of which searches keep to the limits.
 fn values<K: Playable>(
-    spec: &impl Display,
     tables: &Path,
     game: &K::Game,
     limits: SolveLimits,
 ) -> Result<Box<dyn ExactValues<K::Game>>, AgentError> {
-    let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-    check(spec, tables)?;
-    let truth = K::exact_values(game, tables, Effort::Patient(limits)).map_err(|error| fault(error.to_string()))?;
-    truth.ok_or_else(|| missing(spec, game.spec().name))
+    check(tables)?;
+    let truth = K::exact_values(game, tables, Effort::Patient(limits)).map_err(|error| error.to_string())?;
+    truth.ok_or_else(|| missing(game.spec().name))
 }
 
 /// Loads the exact values that a search may look up at every leaf: without a search of their own.
-pub(crate) fn probes<K: Playable>(
-    spec: &impl Display,
-    tables: &Path,
-    game: &K::Game,
-) -> Result<Box<dyn ExactValues<K::Game>>, AgentError> {
-    values::<K>(spec, tables, game, SolveLimits::nodes(0))
+pub(crate) fn probes<K: Playable>(tables: &Path, game: &K::Game) -> Result<Box<dyn ExactValues<K::Game>>, AgentError> {
+    values::<K>(tables, game, SolveLimits::nodes(0))
 }
 
 /// Plays a uniformly random action among those that keep the value and make progress; at the error rate, one that loses
@@ -78,7 +69,7 @@ impl<G: Rules> Exact<G> {
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
         Ok(Self {
             game: game.clone(),
-            truth: values::<K>(spec, &spec.tables, game, limits)?,
+            truth: values::<K>(&spec.tables, game, limits)?,
             beyond,
             error: spec.error,
             legal,
@@ -200,7 +191,8 @@ mod tests {
     where
         Known<G>: Playable<Game = G>,
     {
-        let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
+        let spec: AgentSpec = spec.parse().expect("valid");
+        let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
         Exact::new::<Known<G>>(&spec, game).expect("it has exact values")
     }
 
@@ -291,7 +283,8 @@ mod tests {
         let mut rng = stream(1, Purpose::Play, [0, 0]);
         assert_eq!(chosen(&mut exact, &start, &mut rng).score, None);
         let fault = |spec: &str| {
-            let AgentSpec::Exact(spec) = spec.parse().expect("valid") else { panic!("an exact agent") };
+            let spec: AgentSpec = spec.parse().expect("valid");
+            let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
             Exact::new::<Known<Morris>>(&spec, &Morris::default()).err().expect("no table").to_string()
         };
         assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));

@@ -1,6 +1,5 @@
 //! Specs of players with exact values: `exact`, `exact:<folder of tables>,error=0.1,time=5s`.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,24 +44,23 @@ impl Rate {
 
 impl ExactSpec {
     pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
-        let error = match options.take("error") {
+        let error = match options.take("error", "0 to 1", "rate of moves that lose value") {
             None => Rate(0),
             Some(text) => {
                 Rate::parse(&text).ok_or_else(|| format!("error must be a rate from 0 to 1, not `{text}`"))?
             }
         };
-        let (nodes, time) = (options.number("nodes", 0..=u32::MAX)?, options.time("time")?);
+        let nodes = options.number("nodes", 0..=u32::MAX, "positions of a search for an exact value")?;
+        let time = options.time("time", "time of a search for an exact value")?;
         Ok(Self { tables: options.file.take().unwrap_or_else(|| TABLES.into()), error, nodes, time })
     }
-}
 
-impl fmt::Display for ExactSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// As a spec has them behind its colon.
+    pub(crate) fn options(&self) -> String {
         let tables = (self.tables.as_os_str() != TABLES).then(|| path_in_spec(&self.tables));
         let error = (self.error.0 > 0).then(|| format!("error={}", self.error.chance()));
         let nodes = self.nodes.map(|nodes| format!("nodes={nodes}"));
         let time = self.time.map(|time| format!("time={}", time_text(time)));
-        let options: Vec<String> = [tables, error, nodes, time].into_iter().flatten().collect();
-        write!(f, "exact{}{}", if options.is_empty() { "" } else { ":" }, options.join(","))
+        [tables, error, nodes, time].into_iter().flatten().collect::<Vec<_>>().join(",")
     }
 }

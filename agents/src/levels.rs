@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::kind::Role;
 use crate::spec::AgentSpec;
 
 /// A level of a game.
@@ -37,8 +38,8 @@ impl Level {
     fn of_line(line: &str) -> Option<Self> {
         let (number, entry) = line.split_once('=')?;
         let (agent, elo, low, high): (String, _, _, _) = serde_json::from_str(entry.trim()).ok()?;
-        let agent = agent.parse().ok()?;
-        let is_player = !matches!(agent, AgentSpec::Human | AgentSpec::Level(_));
+        let agent: AgentSpec = agent.parse().ok()?;
+        let is_player = matches!(agent.role(), Role::Player | Role::Program);
         is_player.then_some(Self { number: number.trim().parse().ok()?, elo, interval: [low, high], agent })
     }
 }
@@ -59,7 +60,7 @@ mod tests {
         let ladder = |lines: &str| format!("game = \"x\"\n\n[levels]\n{lines}");
         let text = ladder("# measured\n1 = [\"random\", 120, 90, 150]\n\n2 = [\"alphabeta:depth=2\", 300, -5, 330]\n");
         let read = Level::read(&text).expect("levels");
-        assert_eq!(read[0], Level { number: 1, elo: 120, interval: [90, 150], agent: AgentSpec::Random });
+        assert_eq!(read[0], Level { number: 1, elo: 120, interval: [90, 150], agent: AgentSpec::random() });
         assert_eq!((read[1].interval, &read[1].agent.to_string()[..]), ([-5, 330], "alphabeta:depth=2"));
         assert_eq!((read[1].to_string(), read.len()), ("level 2, Elo 300".to_owned(), 2));
         assert_eq!(Level::read("game = \"x\"\n[[rungs]]\n"), Ok(Vec::new()));

@@ -9,8 +9,8 @@ use crate::analysis::Analysis;
 use crate::interface::{Chosen, OnInfo, Search};
 use crate::request::{SearchInfo, SearchRequest};
 
-/// Chooses an action without being interleaved with others.
-pub(crate) trait Chooser: Send {
+/// Chooses actions, one position after another: the simple way to write an agent.
+pub trait Chooser: Send {
     /// Forgets earlier games.
     fn new_game(&mut self) {}
 
@@ -23,15 +23,17 @@ pub(crate) trait Chooser: Send {
         on_info: &mut dyn FnMut(&SearchInfo),
     ) -> SearchInfo;
 
+    /// Sets the number of threads of a search.
     fn set_threads(&mut self, _threads: usize) {}
 
+    /// What it says about its last choice, for a person to read.
     fn comment(&self, _last: &SearchInfo) -> Option<String> {
         None
     }
 }
 
-/// Seats that share a chooser, which keeps nothing from one position to the next of another seat.
-pub(crate) struct OneByOne<C> {
+/// The search of a [`Chooser`]: seats that share it, as it keeps nothing from one position to the next of another seat.
+pub struct OneByOne<C> {
     chooser: C,
     most: usize,
     seats: Vec<Option<Seat>>,
@@ -46,7 +48,8 @@ struct Seat {
 const NO_GAME: &str = "the seat has begun a game";
 
 impl<C: Chooser> OneByOne<C> {
-    pub(crate) fn new(chooser: C, most: usize) -> Self {
+    /// Seats that share a chooser, up to `most`; a single one where the chooser keeps something from one position to the next.
+    pub fn new(chooser: C, most: usize) -> Self {
         Self { chooser, most, seats: Vec::new() }
     }
 }

@@ -1,15 +1,16 @@
 //! Object-safe interface to games that agents play, and lists of them.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use turnstone_base::machine::memory;
 use turnstone_env::{AnyState, DynGame, Erased, Error, Params, Row};
 use turnstone_exact::TableError;
-use turnstone_models::Instructions;
+use turnstone_models::{ComputeDevice, Instructions, Precision};
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
-use crate::agent::Agent;
-use crate::classical::{self, ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame};
+use crate::classical::{
+    ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame, find_heuristic,
+};
 use crate::error::AgentError;
 use crate::exact_player::{self, Exact};
 use crate::exact_spec::ExactSpec;
@@ -20,18 +21,12 @@ use crate::network_backend::AnyBackend;
 use crate::one_by_one::{OneByOne, PerSeat};
 use crate::playable::{Effort, GameFiles, Phase, Playable};
 use crate::random::Random;
-use crate::search_settings::{SearchKind, SearchSettings};
+use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::tree_search::{Plan, Source, TreeSearch};
 use crate::tree_spec::Budget;
-
-/// Capacity of the cache of a network's evaluations, in positions.
-const CACHED: usize = 1 << 13;
-
-/// Largest batch of a network: larger ones are not faster.
-const LARGEST_BATCH: usize = 256;
 
 /// Mebibytes of the transposition tables of the seats that think at once.
 const LARGEST_TABLES: u32 = 256;
@@ -56,15 +51,33 @@ pub trait PlayableGame: DynGame {
     /// The game has no static evaluation of the name given in the spec.
     fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
 
-    /// Creates the search of an agent that was loaded for this game. A network evaluates up to `seats` positions in one batch
-    /// and computes its floats with these instructions.
+    /// Creates a player of uniformly random legal actions.
+    fn random_search(&self) -> Box<dyn Search>;
+
+    /// Creates a player with a classical search.
     ///
     /// # Errors
-    /// The spec is `human`, which has no search, or the network or the exact values cannot be used.
+    /// As [`PlayableGame::classical_search`].
+    fn classical_player(&self, spec: &ClassicalSpec) -> Result<Box<dyn Search>, String>;
+
+    /// Creates a player with exact values.
+    ///
+    /// # Errors
+    /// The game has none, or a table has a fault.
+    fn exact_player(&self, spec: &ExactSpec) -> Result<Box<dyn Search>, AgentError>;
+
+    /// Creates a tree search with these evaluations. Requests say how many simulations it makes; without limits it keeps to
+    /// those of the plan.
+    ///
+    /// # Errors
+    /// The network or the tables cannot be used.
     ///
     /// # Panics
-    /// If the processor does not have the instructions.
-    fn search(&self, agent: &Agent, seats: usize, instructions: Instructions) -> Result<Box<dyn Search>, AgentError>;
+    /// If the processor does not have the instructions that are asked for.
+    fn tree_search(&self, evaluator: Evaluator<'_>, plan: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError>;
+
+    /// The game, shared.
+    fn shared(&self) -> Arc<dyn PlayableGame>;
 
     /// Exact values, with table files in the folder `tables`; `None` if there are none for the game's parameters.
     ///
@@ -88,11 +101,54 @@ pub trait PlayableGame: DynGame {
     /// # Errors
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
+}
 
-    /// Creates a tree search whose positions are evaluated by a function on tensors, or else with equal priors and value 0, and
-    /// a cache of `cached` evaluations; 0 keeps none. Requests say how many simulations it makes; without limits it makes one.
-    fn tree_search(&self, settings: SearchSettings, function: Option<TensorFunction>, cached: usize)
-    -> Box<dyn Search>;
+/// What evaluates the positions of a tree search.
+pub enum Evaluator<'a> {
+    /// Equal priors and value 0.
+    Uniform,
+    /// Random playouts.
+    Playouts,
+    /// A function on tensors.
+    Tensors(TensorFunction),
+    /// A network.
+    Network {
+        /// The network, which fits the game.
+        network: &'a LoadedNetwork,
+        /// Its arithmetic.
+        precision: Precision,
+        /// What it runs on.
+        device: ComputeDevice,
+        /// Most positions in one batch.
+        max_batch: usize,
+        /// Instructions for its floating-point numbers on the processor.
+        instructions: Instructions,
+    },
+}
+
+/// How a tree is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct TreePlan<'a> {
+    /// Limit per move.
+    pub budget: Budget,
+    /// Algorithm and constants.
+    pub settings: SearchSettings,
+    /// Temperature of the choice of moves; 0 plays the best one.
+    pub temperature: f32,
+    /// Threads of one search that is alone.
+    pub threads: usize,
+    /// Capacity of the cache of evaluations, in positions; 0 keeps none.
+    pub cached: usize,
+    /// Folder of tables of exact values that the search looks up.
+    pub tables: Option<&'a Path>,
+}
+
+impl TreePlan<'_> {
+    /// A search with one thread and without a cache that plays the best move.
+    #[must_use]
+    pub fn new(budget: Budget, settings: SearchSettings) -> Self {
+        Self { budget, settings, temperature: 0.0, threads: 1, cached: 0, tables: None }
+    }
 }
 
 impl<K: Playable> PlayableGame for Erased<K::Game, K> {
@@ -117,73 +173,64 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         Ok(Box::new(WithGame { game: self.game().clone(), search }))
     }
 
-    fn search(&self, agent: &Agent, seats: usize, instructions: Instructions) -> Result<Box<dyn Search>, AgentError> {
+    fn random_search(&self) -> Box<dyn Search> {
+        Box::new(OneByOne::new(Random::new(self.game().clone()), usize::MAX))
+    }
+
+    fn classical_player(&self, spec: &ClassicalSpec) -> Result<Box<dyn Search>, String> {
+        let most = match spec.method {
+            ClassicalMethod::Deepening { time: Some(_), .. } => 1,
+            _ if spec.threads.is_several() => 1,
+            _ => LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize),
+        };
+        let (game, spec) = (self.game().clone(), spec.clone());
+        find_heuristic::<K>(&game, spec.heuristic.as_deref())?;
+        let make = move || -> Box<dyn Search> {
+            let search = ClassicalSearch::new::<K>(&spec, &game).expect("the heuristic was found");
+            Box::new(OneByOne::new(ClassicalChooser::new(game.clone(), search), 1))
+        };
+        Ok(Box::new(PerSeat::new(make, most)))
+    }
+
+    fn exact_player(&self, spec: &ExactSpec) -> Result<Box<dyn Search>, AgentError> {
+        Ok(Box::new(OneByOne::new(Exact::new::<K>(spec, self.game())?, usize::MAX)))
+    }
+
+    fn tree_search(&self, evaluator: Evaluator<'_>, tree: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError> {
         let game = self.game().clone();
-        Ok(match &agent.spec {
-            AgentSpec::Human | AgentSpec::Level(_) => {
-                let fault = match agent.spec {
-                    AgentSpec::Human => "a person can only `play`",
-                    _ => "a level is loaded as the agent that it stands for",
-                };
-                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault: fault.to_owned() });
-            }
-            AgentSpec::Random => Box::new(OneByOne::new(Random::new(game), usize::MAX)),
-            AgentSpec::Classical(spec) => {
-                let most = match spec.method {
-                    ClassicalMethod::Deepening { time: Some(_), .. } => 1,
-                    _ if spec.threads.is_several() => 1,
-                    _ => LARGEST_TABLES.checked_div(spec.table()).map_or(usize::MAX, |n| n.max(1) as usize),
-                };
-                let spec = spec.clone();
-                let make = move || -> Box<dyn Search> {
-                    let search = ClassicalSearch::new::<K>(&spec, &game).expect("the heuristic was found on loading");
-                    Box::new(OneByOne::new(ClassicalChooser::new(game.clone(), search), 1))
-                };
-                Box::new(PerSeat::new(make, most))
-            }
-            #[cfg(not(target_family = "wasm"))]
-            AgentSpec::Engine(spec) => {
-                Box::new(crate::external::External::new(std::sync::Arc::new(Erased::new(game)), spec))
-            }
-            #[cfg(target_family = "wasm")]
-            AgentSpec::Engine(_) => {
-                let fault = "this build cannot start other programs".to_owned();
-                return Err(AgentError::Spec { spec: agent.spec.to_string(), fault });
-            }
-            AgentSpec::Mcts { budget, .. } => {
-                let settings = SearchKind::Puct.into();
-                let plan = Plan { budget: *budget, settings, temperature: 0.0, source: Source::Playouts };
-                let threads = agent.spec.threads().number();
+        let TreePlan { budget, settings, temperature, threads, cached, tables } = *tree;
+        let plan = Plan { budget, settings, temperature, source: Source::Network };
+        let backend: AnyBackend<K::Game> = match evaluator {
+            Evaluator::Playouts => {
+                // Their random numbers are of a game, so every seat has a search of its own.
                 let make = move || {
-                    let mut search = TreeSearch::new(&game, Box::new(Rollout::new(0)), plan, 0);
-                    search.set_threads(threads.unwrap_or(1));
+                    let plan = Plan { source: Source::Playouts, ..plan };
+                    let mut search = TreeSearch::new(&game, Box::new(Rollout::new(0)), plan, cached);
+                    search.set_threads(threads);
                     search
                 };
                 let most = make().most_seats();
-                Box::new(PerSeat::new(move || Box::new(make()), most))
+                return Ok(Box::new(PerSeat::new(move || Box::new(make()), most)));
             }
-            AgentSpec::Exact(spec) => Box::new(OneByOne::new(Exact::new::<K>(spec, &game)?, usize::MAX)),
-            AgentSpec::Az { tree, tables, .. } => {
-                let network = agent.network.as_ref().expect("the checkpoint was read on loading");
-                let with = (tree.precision, tree.device);
-                let backend = network.backend(&game, with, seats.min(LARGEST_BATCH), instructions)?;
-                let plan = Plan {
-                    budget: tree.budget,
-                    settings: tree.search.over(network.search_settings()),
-                    temperature: tree.temperature(),
-                    source: Source::Network,
-                };
-                let mut search = match tables {
-                    Some(tables) => {
-                        let truth = exact_player::probes::<K>(&agent.spec, tables, &game)?;
-                        TreeSearch::with_tables(&game, backend, truth, plan, CACHED)
-                    }
-                    None => TreeSearch::new(&game, backend, plan, CACHED),
-                };
-                search.set_threads(tree.threads.number().unwrap_or(1));
-                Box::new(search)
+            Evaluator::Uniform => Box::new(Uniform),
+            Evaluator::Tensors(function) => Box::new(Tensors::new(self.spec().clone(), function)),
+            Evaluator::Network { network, precision, device, max_batch, instructions } => {
+                network.backend(&game, (precision, device), max_batch, instructions)?
             }
-        })
+        };
+        let mut search = match tables {
+            Some(tables) => {
+                let truth = exact_player::probes::<K>(tables, &game)?;
+                TreeSearch::with_tables(&game, backend, truth, plan, cached)
+            }
+            None => TreeSearch::new(&game, backend, plan, cached),
+        };
+        search.set_threads(threads);
+        Ok(Box::new(search))
+    }
+
+    fn shared(&self) -> Arc<dyn PlayableGame> {
+        Arc::new(self.clone())
     }
 
     fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {
@@ -203,73 +250,6 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
 
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
         Enumeration::of(self.game(), most)
-    }
-
-    fn tree_search(
-        &self,
-        settings: SearchSettings,
-        function: Option<TensorFunction>,
-        cached: usize,
-    ) -> Box<dyn Search> {
-        let backend: AnyBackend<K::Game> = match function {
-            Some(function) => Box::new(Tensors::new(self.spec().clone(), function)),
-            None => Box::new(Uniform),
-        };
-        let budget = Budget::Simulations(1);
-        let plan = Plan { budget, settings, temperature: 0.0, source: Source::Network };
-        Box::new(TreeSearch::new(self.game(), backend, plan, cached))
-    }
-}
-
-impl Agent {
-    /// Loads the files of a spec and checks that the agent can play this game.
-    ///
-    /// # Errors
-    /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
-    pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
-        let fault = |fault: String| AgentError::Spec { spec: spec.to_string(), fault };
-        let exact_values = |tables: &Path| {
-            exact_player::check(spec, tables)?;
-            let truth = game.exact_values(tables, Effort::Quick).map_err(|error| fault(error.to_string()))?;
-            truth.ok_or_else(|| exact_player::missing(spec, game.name()))
-        };
-        let mut network = None;
-        match spec {
-            AgentSpec::Level(number) => {
-                let levels = levels(game)?;
-                let level = levels.into_iter().find(|level| level.number == *number);
-                let missing = || fault(format!("{} has no such level", game.name()));
-                return Self::load(&level.ok_or_else(missing)?.agent, game);
-            }
-            AgentSpec::Az { checkpoint, tree, tables, .. } => {
-                let loaded = load_network(checkpoint, game)?;
-                tree.precision.check(tree.device).map_err(|error| fault(error.to_string()))?;
-                network = Some(loaded);
-                if let Some(tables) = tables {
-                    exact_values(tables)?;
-                }
-            }
-            AgentSpec::Classical(spec) => {
-                classical::check_heuristic(spec.heuristic.as_deref(), game.name(), &game.heuristics())
-                    .map_err(fault)?;
-                classical::check_table(spec.table(), memory()).map_err(fault)?;
-            }
-            AgentSpec::Exact(ExactSpec { tables, .. }) => {
-                exact_values(tables)?;
-            }
-            AgentSpec::Human | AgentSpec::Random | AgentSpec::Mcts { .. } | AgentSpec::Engine(_) => {}
-        }
-        Ok(Self { spec: spec.clone(), network })
-    }
-
-    /// Creates a search whose positions are evaluated in batches of up to `seats`, and starts what it needs.
-    ///
-    /// # Errors
-    /// As [`PlayableGame::search`], or a program cannot be started.
-    pub fn search(&self, game: &dyn PlayableGame, seats: usize) -> Result<Box<dyn Search>, AgentError> {
-        let mut search = game.search(self, seats, Instructions::best())?;
-        search.prepare()?;
-        Ok(search)
     }
 }
 
@@ -303,11 +283,11 @@ impl AgentSpec {
     /// # Errors
     /// The checkpoint cannot be read.
     pub fn checkpoint_game(&self) -> Result<Option<(String, Params)>, AgentError> {
-        let Self::Az { checkpoint, .. } = self else { return Ok(None) };
+        let Some(checkpoint) = self.traits().checkpoint else { return Ok(None) };
         if checkpoint.as_os_str() == PRETRAINED {
             return Ok(None);
         }
-        let info = LoadedNetwork::read(checkpoint)?.info;
+        let info = LoadedNetwork::read(&checkpoint)?.info;
         Ok(Some((info.game.clone(), crate::network::game_params(&info))))
     }
 }

@@ -1,60 +1,30 @@
 //! Agent specs: parsing and formatting of the one-line form.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use turnstone_base::files::in_folder;
 use turnstone_env::nearest;
 
-use crate::classical::{self, ClassicalMethod, ClassicalSpec};
+use crate::classical::ClassicalSpec;
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
-use crate::exact_spec::{ExactSpec, TABLES};
-use crate::network::PRETRAINED;
-use crate::options::{Options, path_in_spec};
+use crate::kind::{AgentKind, AnyKind, Change, Form, Role, Traits, entries};
+use crate::kinds::{ClassicalKind, Network};
+use crate::options::Options;
 use crate::threads::Threads;
 use crate::tree_spec::{Budget, TreeSpec};
 
-/// Spec of an agent.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+/// Spec of an agent: a kind with its settings. Specs are equal if their texts are.
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum AgentSpec {
-    /// A person at the terminal; only in `play`.
-    Human,
-    /// Uniformly random legal actions.
-    Random,
-    /// A classical search.
-    Classical(ClassicalSpec),
-    /// Tree search with random playouts.
-    Mcts {
-        /// Limit of the search.
-        budget: Budget,
-        /// Threads of one search.
-        threads: Threads,
-    },
-    /// Player with exact values.
-    Exact(ExactSpec),
-    /// Tree search with a trained network.
-    Az {
-        /// Checkpoint file, run folder (for its `latest.safetensors`), or `pretrained` for the agent shipped with the
-        /// program (`./pretrained` is a file of that name).
-        checkpoint: PathBuf,
-        /// Settings of the search; 0 simulations play the network's policy without search.
-        tree: TreeSpec,
-        /// Folder with tables of exact values (see `turnstone solve`), by which covered positions are proven in the search.
-        tables: Option<PathBuf>,
-    },
-    /// The agent of a level of the game, 1 being the weakest; [`Agent::load`](crate::Agent::load) puts that agent's spec in
-    /// its place.
-    Level(u8),
-    /// Another program that speaks the Universal Game Interface (UGI).
-    Engine(EngineSpec),
+pub struct AgentSpec {
+    text: String,
+    pub(crate) kind: Arc<dyn AnyKind>,
 }
-
-/// Names of the agents that are not classical searches.
-const OTHERS: [&str; 7] = ["human", "random", "level", "mcts", "az", "exact", "engine"];
 
 impl FromStr for AgentSpec {
     type Err = AgentError;
@@ -62,129 +32,165 @@ impl FromStr for AgentSpec {
     fn from_str(spec: &str) -> Result<Self, AgentError> {
         let fault = |fault: String| AgentError::Spec { spec: spec.to_owned(), fault };
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-        // An engine's command line may contain any character, so its options come first.
-        let (rest, command) = match name {
-            "engine" => EngineSpec::split(rest),
-            _ => (rest, ""),
+        let entries = entries();
+        let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
+            return Err(fault(match nearest(name, entries.iter().map(|entry| entry.name)) {
+                Some(near) => format!("unknown agent (did you mean `{near}`?)"),
+                None => {
+                    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+                    format!("unknown agent; the agents are {}", names.join(", "))
+                }
+            }));
         };
-        let with_file = match name {
-            "az" => true,
-            "level" => true,
-            "exact" => rest.starts_with('"') || !rest.split(',').next().is_some_and(|first| first.contains('=')),
-            _ => false,
+        // A command line may contain any character, so the options come first.
+        let (rest, command) = if entry.form == Form::Command { EngineSpec::split(rest) } else { (rest, "") };
+        let with_file = match entry.form {
+            Form::File => true,
+            Form::OptionalFile => {
+                rest.starts_with('"') || !rest.split(',').next().is_some_and(|first| first.contains('='))
+            }
+            Form::Options | Form::Command => false,
         };
         let mut options = Options::parse(rest, with_file).map_err(fault)?;
-        let parsed = match name {
-            "human" => Ok(Self::Human),
-            "random" => Ok(Self::Random),
-            "level" => level(&mut options).map(Self::Level),
-            "mcts" => Budget::parse(&mut options, 1, 200)
-                .and_then(|budget| Ok(Self::Mcts { budget, threads: Threads::parse(&mut options)? })),
-            "az" => TreeSpec::parse(&mut options).and_then(|tree| {
-                let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-                Ok(Self::Az { checkpoint, tree, tables: options.take("tables").map(PathBuf::from) })
-            }),
-            "exact" => ExactSpec::parse(&mut options).map(Self::Exact),
-            "engine" => EngineSpec::parse(command, &mut options).map(Self::Engine),
-            _ if classical::NAMES.contains(&name) => ClassicalSpec::parse(name, &mut options).map(Self::Classical),
-            _ => {
-                let agents = [&OTHERS[..], &classical::NAMES].concat();
-                Err(match nearest(name, agents.iter().copied()) {
-                    Some(near) => format!("unknown agent (did you mean `{near}`?)"),
-                    None => format!("unknown agent; the agents are {}", agents.join(", ")),
-                })
-            }
-        };
-        parsed.and_then(|spec| options.finish().map(|()| spec)).map_err(fault)
+        options.command = command.to_owned();
+        let given = options.given();
+        let kind = (entry.parse)(&mut options).map_err(fault)?;
+        options.finish().map_err(fault)?;
+        Ok(Self::of(kind, &given))
     }
-}
-
-/// The number of a level, which stands in the place of a file.
-fn level(options: &mut Options) -> Result<u8, String> {
-    let number = options.file.take().and_then(|text| text.to_str()?.parse().ok()).filter(|level| *level > 0);
-    number.ok_or_else(|| "name a level by its number, as in level:3; 1 is the weakest".to_owned())
 }
 
 impl AgentSpec {
+    /// The spec of an agent with these settings.
+    #[must_use]
+    pub fn new<K: AgentKind>(kind: K) -> Self {
+        Self::of(Arc::new(kind), "")
+    }
+
+    fn of(kind: Arc<dyn AnyKind>, given: &str) -> Self {
+        let options = kind.options().unwrap_or_else(|| given.to_owned());
+        let colon = if options.is_empty() { "" } else { ":" };
+        Self { text: format!("{}{colon}{options}", kind.name()), kind }
+    }
+
+    /// Tree search with a trained network: a checkpoint file, or a run folder for its newest one.
+    #[must_use]
+    pub fn network(checkpoint: impl Into<PathBuf>, tree: TreeSpec) -> Self {
+        Self::new(Network { checkpoint: checkpoint.into(), tree, tables: None })
+    }
+
+    /// Uniformly random moves.
+    #[must_use]
+    pub fn random() -> Self {
+        Self::new(crate::kinds::Random)
+    }
+
+    /// A person at the terminal.
+    #[must_use]
+    pub fn human() -> Self {
+        Self::new(crate::kinds::Human)
+    }
+
+    /// The name of its kind.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// What others need to know of the agent.
+    #[must_use]
+    pub fn traits(&self) -> Traits {
+        self.kind.traits()
+    }
+
+    /// Who chooses its moves.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.traits().role
+    }
+
+    /// Whether a person chooses its moves.
+    #[must_use]
+    pub fn is_human(&self) -> bool {
+        self.role() == Role::Person
+    }
+
+    /// Its classical search, if it has one.
+    #[must_use]
+    pub fn classical(&self) -> Option<&ClassicalSpec> {
+        use crate::kinds::{AlphaBeta, BestFirst, BreadthFirst, Minimax};
+        let minimax = self.settings::<Minimax>().map(ClassicalKind::spec);
+        let alpha_beta = self.settings::<AlphaBeta>().map(ClassicalKind::spec);
+        let breadth = self.settings::<BreadthFirst>().map(ClassicalKind::spec);
+        minimax.or(alpha_beta).or(breadth).or(self.settings::<BestFirst>().map(ClassicalKind::spec))
+    }
+
+    /// The settings of an agent of this kind.
+    #[must_use]
+    pub fn settings<K: AgentKind>(&self) -> Option<&K> {
+        self.kind.as_any().downcast_ref()
+    }
+
     /// The limit of a tree search per move; `None` if the agent searches no tree.
     #[must_use]
     pub fn budget(&self) -> Option<Budget> {
-        match self {
-            Self::Mcts { budget, .. } | Self::Az { tree: TreeSpec { budget, .. }, .. } => Some(*budget),
-            _ => None,
-        }
+        self.traits().budget
     }
 
-    /// Temperature of the choice of moves; 0 plays the best one.
+    /// Threads of one search.
     #[must_use]
-    pub fn temperature(&self) -> f32 {
-        match self {
-            Self::Az { tree, .. } => tree.temperature(),
-            _ => 0.0,
-        }
+    pub fn threads(&self) -> Threads {
+        self.traits().threads
     }
 
     /// Why two games of the agent from one seed may differ; `None` if they are equal, as far as its spec tells.
     #[must_use]
     pub fn varies_by(&self) -> Option<&'static str> {
-        let time = match self {
-            Self::Classical(spec) => matches!(spec.method, ClassicalMethod::Deepening { time: Some(_), .. }),
-            Self::Exact(spec) => spec.time.is_some(),
-            Self::Engine(spec) => spec.time.is_some(),
-            _ => matches!(self.budget(), Some(Budget::Time(_))),
-        };
-        match self {
-            _ if time => Some("its moves depend on time"),
-            _ if self.threads().is_several() => Some("its searches have several threads"),
+        match self.traits() {
+            Traits { depends_on_time: true, .. } => Some("its moves depend on time"),
+            Traits { threads, .. } if threads.is_several() => Some("its searches have several threads"),
             _ => None,
         }
+    }
+
+    /// The spec with a setting changed, where its kind has it.
+    #[must_use]
+    pub fn adjusted(&self, change: Change<'_>) -> Self {
+        let given = self.text.split_once(':').map_or("", |(_, given)| given);
+        Self::of(self.kind.adjusted(change), given)
     }
 
     /// The spec with its relative paths taken from a folder and made absolute, as those of a file in it. The default folder
     /// of tables and the command line of an engine are left as they are.
     #[must_use]
     pub fn in_folder(&self, folder: &Path) -> Self {
-        let resolve = |path: &mut PathBuf| *path = in_folder(folder, path);
-        let mut spec = self.clone();
-        match &mut spec {
-            Self::Az { checkpoint, tables, .. } => {
-                if checkpoint.as_os_str() != PRETRAINED {
-                    resolve(checkpoint);
-                }
-                tables.iter_mut().for_each(resolve);
-            }
-            Self::Exact(exact) if exact.tables.as_os_str() != TABLES => resolve(&mut exact.tables),
-            _ => {}
-        }
-        spec
+        self.adjusted(Change::Folder(folder))
     }
+}
 
-    /// Threads of one search.
-    #[must_use]
-    pub fn threads(&self) -> Threads {
-        match self {
-            Self::Mcts { threads, .. } | Self::Az { tree: TreeSpec { threads, .. }, .. } => *threads,
-            Self::Classical(classical) => classical.threads,
-            Self::Human | Self::Random | Self::Level(_) | Self::Exact(_) | Self::Engine(_) => Threads::default(),
-        }
+impl PartialEq for AgentSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for AgentSpec {}
+
+impl Hash for AgentSpec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl fmt::Debug for AgentSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Human => write!(f, "human"),
-            Self::Random => write!(f, "random"),
-            Self::Level(number) => write!(f, "level:{number}"),
-            Self::Classical(classical) => classical.fmt(f),
-            Self::Engine(engine) => engine.fmt(f),
-            Self::Mcts { budget, threads } => write!(f, "mcts:{budget}{threads}"),
-            Self::Exact(exact) => exact.fmt(f),
-            Self::Az { checkpoint, tree, tables } => {
-                write!(f, "az:{},{tree}", path_in_spec(checkpoint))?;
-                tables.as_ref().map_or(Ok(()), |tables| write!(f, ",tables={}", path_in_spec(tables)))
-            }
-        }
+        f.write_str(&self.text)
     }
 }
 
@@ -198,7 +204,7 @@ impl TryFrom<String> for AgentSpec {
 
 impl From<AgentSpec> for String {
     fn from(spec: AgentSpec) -> Self {
-        spec.to_string()
+        spec.text
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Threads(Option<u32>);
 impl Threads {
     /// Takes `threads=`: 1 to [`most_threads`], or 0 for one per core.
     pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
-        let number = options.number("threads", 0..=most_threads() as u32);
+        let number = options.number("threads", 0..=most_threads() as u32, "threads of one search; 0 is one per core");
         number.map(Self).map_err(|fault| format!("{fault}: this machine has {} cores", cores()))
     }
 

@@ -57,18 +57,19 @@ impl From<SearchKind> for SearchOverrides {
 
 impl SearchOverrides {
     fn parse(options: &mut Options) -> Result<Self, String> {
-        let method = match options.take("method").as_deref() {
-            None => None,
-            Some("puct") => Some(SearchKind::Puct),
-            Some("gumbel") => Some(SearchKind::Gumbel),
-            Some(other) => return Err(format!("method must be puct or gumbel, not `{other}`")),
-        };
+        let method =
+            match options.take("method", "puct or gumbel", "search algorithm [default: the checkpoint's]").as_deref() {
+                None => None,
+                Some("puct") => Some(SearchKind::Puct),
+                Some("gumbel") => Some(SearchKind::Gumbel),
+                Some(other) => return Err(format!("method must be puct or gumbel, not `{other}`")),
+            };
         let mut overrides = Self { method, ..Self::default() };
         for (setting, number) in SEARCH_SETTINGS.iter().zip(&mut overrides.numbers) {
-            let Some(text) = options.take(setting.name) else { continue };
+            let [least, most] = setting.range;
+            let Some(text) = options.take(setting.name, format!("{least} to {most}"), setting.help) else { continue };
             let read =
                 Decimal::parse(&text).filter(|read| setting.set(&mut SearchSettings::default(), read.value()).is_ok());
-            let [least, most] = setting.range;
             let fault = || format!("{} must be a number from {least} to {most}, not `{text}`", setting.name);
             *number = Some(read.ok_or_else(fault)?);
         }
@@ -143,8 +144,12 @@ impl TreeSpec {
     pub(super) fn parse(options: &mut Options) -> Result<Self, String> {
         let budget = Budget::parse(options, 0, 100)?;
         let search = SearchOverrides::parse(options)?;
-        let precision = options.take("precision").map_or(Ok(Precision::default()), |text| text.parse())?;
-        let device = options.take("device").map_or(Ok(ComputeDevice::default()), |text| text.parse())?;
+        let precision = options
+            .take("precision", "f32, i8 or auto", "arithmetic of the network")
+            .map_or(Ok(Precision::default()), |text| text.parse())?;
+        let device = options
+            .take("device", "cpu, gpu, gpu:1", "what the network runs on")
+            .map_or(Ok(ComputeDevice::default()), |text| text.parse())?;
         if precision == Precision::I8 && device != ComputeDevice::Cpu {
             return Err(NetworkError::NoGpuIntegers.to_string());
         }
@@ -152,7 +157,8 @@ impl TreeSpec {
         if threads.is_several() && device != ComputeDevice::Cpu {
             return Err("a search on a GPU has one thread".to_owned());
         }
-        let temperature = options.take("temperature").map_or(Ok(Decimal::default()), |text| {
+        let temperature = options.take("temperature", "0 to 10", "of the choice of moves; 0 plays the best");
+        let temperature = temperature.map_or(Ok(Decimal::default()), |text| {
             let read = Decimal::parse(&text).filter(|read| (0.0..=MAX_TEMPERATURE).contains(&read.value()));
             read.ok_or_else(|| format!("temperature must be a number from 0 to {MAX_TEMPERATURE}, not `{text}`"))
         })?;
@@ -163,8 +169,8 @@ impl TreeSpec {
 impl Budget {
     /// Parses `sims=` or `time=`, which exclude each other.
     pub(super) fn parse(options: &mut Options, least: u32, default: u32) -> Result<Self, String> {
-        let simulations = options.number("sims", least..=MAX_SIMULATIONS)?;
-        match (simulations, options.time("time")?) {
+        let simulations = options.number("sims", least..=MAX_SIMULATIONS, "simulations per move")?;
+        match (simulations, options.time("time", "time per move")?) {
             (Some(_), Some(_)) => Err("give sims or time, not both".into()),
             (None, Some(time)) => Ok(Self::Time(time)),
             (simulations, None) => Ok(Self::Simulations(simulations.unwrap_or(default))),

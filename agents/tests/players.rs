@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rand::RngExt;
 use turnstone_agents::{
-    Agent, AgentSpec, PlayableGame, SearchKind, SearchRequest, SearchSettings, checkpoint_info, load_network,
+    Agent, AgentSpec, Network, PlayableGame, SearchKind, SearchRequest, SearchSettings, checkpoint_info, load_network,
 };
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Params, Side};
@@ -120,8 +120,8 @@ fn a_network_is_played_with_the_search_that_it_was_trained_with() {
         network
     };
     let spec = |text: &str| {
-        let AgentSpec::Az { tree, .. } = text.parse().expect("a spec") else { panic!("a network's spec") };
-        tree.search
+        let spec: AgentSpec = text.parse().expect("a spec");
+        spec.settings::<Network>().expect("a network's spec").tree.search
     };
     let puct = SearchSettings { method: SearchKind::Puct, c_puct: 3.0, ..SearchSettings::default() };
     let gumbel = SearchSettings { c_scale: 0.1, ..SearchSettings::default() };
@@ -283,7 +283,7 @@ fn memory_and_clocks_bound_the_seats() {
         ("engine::nothing", 1, false),
     ] {
         let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
-        let search = game.search(&agent, 2, Instructions::best()).expect("a search");
+        let search = agent.search_with(&*game, 2, Instructions::best()).expect("a search");
         assert_eq!((search.most_seats(), search.is_batched()), (most, is_batched), "{spec}");
     }
 }

@@ -91,7 +91,7 @@ impl Ladder {
         ensure!(!ladder.rungs.is_empty(), "it has no rungs");
         for (i, rung) in ladder.rungs.iter().enumerate() {
             let Rung { agent, elo, reach } = rung;
-            ensure!(*agent != AgentSpec::Human, "rung `{agent}` cannot play a match");
+            ensure!(!agent.is_human(), "rung `{agent}` cannot play a match");
             ensure!(elo.is_finite() && reach.is_finite() && *reach >= 0.0, "rung `{agent}` has no finite rating");
             ensure!(ladder.rungs[..i].iter().all(|other| other.agent != *agent), "rung `{agent}` comes twice");
         }
@@ -211,7 +211,7 @@ mod tests {
             let ladder = Ladder::shipped(&*game).expect("sound");
             ladder.agents(&*game).expect("its agents need no file");
             let [random, others @ ..] = &ladder.rungs[..] else { panic!("{name} has rungs") };
-            assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::Random, 0.0, 0.0));
+            assert_eq!((&random.agent, random.elo, random.reach), (&AgentSpec::random(), 0.0, 0.0));
             assert!(others.len() >= 4 && others.iter().all(|rung| rung.elo > 100.0), "{name}");
             // The levels that agents read from the same text.
             let levels = turnstone_agents::levels(&*game).expect("sound").into_iter();

@@ -88,7 +88,7 @@ impl<'a> Match<'a> {
                 options = options.or(ladder.options());
             }
             RatingScale::NewLadder => {
-                ensure!(agents.iter().any(|agent| agent.spec == AgentSpec::Random), NO_RANDOM);
+                ensure!(agents.iter().any(|agent| agent.spec == AgentSpec::random()), NO_RANDOM);
                 ensure!(matches!(options.openings(), OpeningSource::Random(_)), "a ladder has random openings");
             }
         }
@@ -175,7 +175,7 @@ impl<'a> Match<'a> {
         match self.scale {
             RatingScale::Mean => agents.map(|_| None).collect(),
             RatingScale::Ladder(ladder) => ladder.anchors(),
-            RatingScale::NewLadder => agents.map(|agent| (agent.spec == AgentSpec::Random).then_some(0.0)).collect(),
+            RatingScale::NewLadder => agents.map(|agent| (agent.spec == AgentSpec::random()).then_some(0.0)).collect(),
         }
     }
 }

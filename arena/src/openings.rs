@@ -250,7 +250,7 @@ mod tests {
         let stop = Stop::default();
         let mut judge = Judge::new(&game, &filter, &stop).expect("it plays");
         assert!(found.len() == 30 && found.iter().all(|o| judge.keeps(&o.state).expect("it judges")));
-        let blind = OpeningFilter { reference: AgentSpec::Random, bound: 1 };
+        let blind = OpeningFilter { reference: AgentSpec::random(), bound: 1 };
         let fault = drawn(&game, &OpeningSource::Random([2, 6]), Some(&blind), 1).expect_err("no score");
         assert_eq!(fault.to_string(), "mancala has no opening of 2 to 6 random plies that random finds within 1");
     }

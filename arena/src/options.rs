@@ -189,12 +189,7 @@ impl MatchOptions {
             ensure!(self.opening_bound.is_none(), "an opening bound needs an opening filter");
             return Ok(None);
         };
-        let default = match &reference {
-            AgentSpec::Exact(_) => Some(0),
-            AgentSpec::Az { .. } => Some(50),
-            _ => None,
-        };
-        let bound = self.opening_bound.or(default);
+        let bound = self.opening_bound.or(reference.traits().even);
         let bound = bound.with_context(|| format!("give --opening-bound in the units of {reference}"))?;
         Ok(Some(OpeningFilter { reference, bound }))
     }

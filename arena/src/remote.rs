@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
-use turnstone_agents::{Agent, AgentSpec, Budget, ClassicalMethod, PlayableGame};
-use turnstone_models::{ComputeDevice, Precision};
+use turnstone_agents::{Agent, PlayableGame, Traits};
 
 use super::record::{GameRecord, TournamentHeader, TournamentSettings};
 use super::schedule::PlannedGame;
@@ -76,21 +75,8 @@ pub struct RemoteAnswer {
 /// arithmetic is the same on every machine, and the time that it takes does not matter to its moves.
 #[must_use]
 pub fn is_portable(agent: &Agent) -> bool {
-    match &agent.spec {
-        spec if spec.threads().is_several() => false,
-        AgentSpec::Random => true,
-        AgentSpec::Classical(spec) => match spec.method {
-            ClassicalMethod::Deepening { time, .. } => time.is_none(),
-            _ => true,
-        },
-        AgentSpec::Mcts { budget, .. } => matches!(budget, Budget::Simulations(_)),
-        AgentSpec::Az { tree, tables, .. } => {
-            let same_bits = tree.device == ComputeDevice::Cpu && tree.precision != Precision::Auto;
-            let same_tree = matches!(tree.budget, Budget::Simulations(_)) && tables.is_none();
-            same_bits && same_tree && agent.network().is_some()
-        }
-        AgentSpec::Engine(_) | AgentSpec::Exact(_) | AgentSpec::Human | AgentSpec::Level(_) => false,
-    }
+    let Traits { is_portable, checkpoint, .. } = agent.spec.traits();
+    is_portable && (checkpoint.is_none() || agent.network().is_some())
 }
 
 /// Checks that other machines can play games between these agents at these settings.

@@ -51,7 +51,7 @@ impl<'a> SideBySide<'a> {
         stop: &'a Stop,
     ) -> Result<Self> {
         let most = seats_for(most, share);
-        let search = |agent: &&Agent| game.search(agent, most, Instructions::best());
+        let search = |agent: &&Agent| agent.search_with(game, most, Instructions::best());
         let searches: Vec<_> = agents.iter().map(search).collect::<Result<_, AgentError>>()?;
         let most = if referee.settings.clock.is_none() && searches.iter().any(|search| search.is_batched()) {
             searches.iter().map(|search| search.most_seats()).min().unwrap_or(1).min(most)

@@ -9,7 +9,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_agents::{Agent, PlayableGame, Role};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::asking::MOST_AT_ONCE;
@@ -119,7 +119,7 @@ impl<'a> Tournament<'a> {
             settings,
         };
         let tournament = Self { game, agents, header, openings, notes };
-        for agent in tournament.agents.iter().filter(|agent| matches!(agent.spec, AgentSpec::Engine(_))) {
+        for agent in tournament.agents.iter().filter(|agent| agent.spec.role() == Role::Program) {
             agent.search(game, 1).map(drop).with_context(|| agent.spec.to_string())?; // finds a wrong command line now
         }
         Ok(tournament)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, levels};
+use turnstone_agents::{Agent, PlayableGame, levels};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_games::built_in;
 
@@ -24,7 +24,7 @@ fn every_game_has_eight_levels_of_rising_strength() {
             let loaded = agent(&format!("level:{}", level.number), &*game);
             assert_eq!(loaded.spec, level.agent, "{name}: {level}");
         }
-        let fault = Agent::load(&AgentSpec::Level(9), &*game).expect_err("there are eight").to_string();
+        let fault = Agent::load(&"level:9".parse().expect("a level"), &*game).expect_err("there are eight").to_string();
         assert_eq!(fault, format!("agent `level:9`: {name} has no such level"));
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use self::measure::Ticks;
 use crate::config::Config;
 use crate::run::{ENDLESS, without_end};
-use turnstone_agents::{Agent, AgentSpec};
+use turnstone_agents::{Agent, Role};
 use turnstone_arena::Ladder;
 use turnstone_selfplay::TrainableGame;
 
@@ -73,7 +73,7 @@ pub fn examine(
     // Matches without an end would be measured until they are stopped.
     opponents.retain(|_| has_end);
     if !start_engines {
-        opponents.retain(|(agent, _)| !matches!(agent.spec, AgentSpec::Engine(_)));
+        opponents.retain(|(agent, _)| agent.spec.role() != Role::Program);
         checks.extend(config.arena.engines().map(|engine| {
             let finding = format!("`{engine}` starts a program, which was not done; its matches are not measured");
             Check::warn("opponents", finding, "if you trust the config, give --allow-engines")

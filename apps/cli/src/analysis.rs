@@ -14,7 +14,7 @@ use std::thread;
 
 use crate::output::Output;
 use anyhow::{Result, bail};
-use turnstone_agents::{Agent, AgentSpec, Budget, PlayableGame};
+use turnstone_agents::{Agent, Budget, Change, PlayableGame, Traits};
 use turnstone_base::line_io::Lines;
 use turnstone_base::terminal::print_stderr;
 use turnstone_env::DynGame;
@@ -35,21 +35,19 @@ pub fn analyse(
     input: impl BufRead,
     output: &Output,
 ) -> Result<()> {
-    let AgentSpec::Az { tree, .. } = &agent.spec else {
+    let Traits { checkpoint, has_tables, budget, .. } = agent.spec.traits();
+    if checkpoint.is_none() {
         bail!("agent `{}` has no network; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
-    };
-    if matches!(agent.spec, AgentSpec::Az { tables: Some(_), .. }) {
+    }
+    if has_tables {
         bail!("agent `{}`: tables are for play, not for analysis", agent.spec);
     }
-    let Budget::Simulations(simulations) = tree.budget else {
+    let Some(Budget::Simulations(simulations)) = budget else {
         bail!("agent `{}`: positions are analysed by simulations, not by time", agent.spec);
     };
     let queue = Queue::new(threads);
     // A query says how many simulations it wants; without any there is nothing to show.
-    let mut agent = agent.clone();
-    if let AgentSpec::Az { tree, .. } = &mut agent.spec {
-        tree.budget = Budget::Simulations(simulations.max(1));
-    }
+    let agent = agent.adjusted(Change::Budget(Budget::Simulations(simulations.max(1))));
     let searches = (0..threads).map(|_| agent.search(game, SEATS)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for (number, search) in searches.into_iter().enumerate() {

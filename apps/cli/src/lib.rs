@@ -7,7 +7,7 @@
 //! }
 //! ```
 //!
-//! `MyGame` implements [`turnstone_env::Game`], and [`turnstone_agents::Playable`], which has defaults for everything. The
+//! `MyGame` implements [`turnstone_env::Rules`], and [`turnstone_agents::Playable`], which has defaults for everything. The
 //! built-in games are added in the same way. So is a kind of network, by [`Program::with_network`], and a command, by
 //! [`Program::with_command`].
 

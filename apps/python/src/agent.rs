@@ -92,7 +92,7 @@ impl Agent {
             let chosen = search.choose_within(0, &position, request, &mut |_| ());
             (search, chosen)
         };
-        let (search, chosen) = if self.loaded.spec == AgentSpec::Random {
+        let (search, chosen) = if self.loaded.spec.name() == "random" {
             game.guarded(work)? // it does not take long
         } else {
             game.interruptible(py, move || stop.raise(), work)?
@@ -130,7 +130,7 @@ impl Agent {
             (None, Some(level)) => format!("level:{level}").parse().map_err(agent_error)?,
             _ => return Err(value_error("an agent has a spec or a level: give one of them".to_owned())),
         };
-        if spec == AgentSpec::Human {
+        if spec.is_human() {
             return Err(value_error("agent `human`: a person chooses actions with State.play"));
         }
         let rules = &*game.rules;

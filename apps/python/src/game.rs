@@ -341,7 +341,8 @@ impl GameObject {
         if let Some(game) = known {
             return Ok(game);
         }
-        let game = Arc::new(Erased::<_, PyGame>::with_knowledge(PyGame::new(object, this.params.0.clone(), made_by_name)?));
+        let game =
+            Arc::new(Erased::<_, PyGame>::with_knowledge(PyGame::new(object, this.params.0.clone(), made_by_name)?));
         *held() = Arc::downgrade(&game);
         Ok(game)
     }

@@ -330,7 +330,6 @@ impl Rules for PyGame {
         }
         self.ask(|py, rules| rules.permuted(py, state, &symmetry.points))
     }
-
 }
 
 impl Notation for PyGame {

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
-use turnstone_agents::{Search as Searches, SearchRequest, SearchSettings};
+use turnstone_agents::{Budget, Evaluator, Search as Searches, SearchRequest, SearchSettings, TreePlan};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_search::classic::Limits;
 
@@ -58,7 +58,9 @@ pub(crate) struct Search {
 
 /// A search that begins afresh.
 fn made(game: &Game, leaves: &Arc<Leaves>, settings: SearchSettings, cached: usize) -> Box<dyn Searches> {
-    game.rules.tree_search(settings, leaves.tensors(game), cached)
+    let evaluator = leaves.tensors(game).map_or(Evaluator::Uniform, Evaluator::Tensors);
+    let plan = TreePlan { cached, ..TreePlan::new(Budget::Simulations(1), settings) };
+    game.rules.tree_search(evaluator, &plan).expect("neither a network nor tables")
 }
 
 fn simulations(given: i64) -> PyResult<u32> {

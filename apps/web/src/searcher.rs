@@ -6,8 +6,8 @@ use std::time::Duration;
 use turnstone_base::streams::{Purpose, stream};
 
 use turnstone_agents::{
-    Agent, AgentSpec, Analysis, Budget, LoadedNetwork, Prediction as Predicted, Search, SearchInfo, SearchRequest,
-    checkpoint_params, most_likely,
+    Agent, AgentSpec, Analysis, Budget, Change, LoadedNetwork, Prediction as Predicted, Search, SearchInfo,
+    SearchRequest, Traits, checkpoint_params, most_likely,
 };
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_models::Instructions;
@@ -102,22 +102,20 @@ impl Searcher {
     ) -> Result<Self, Fault> {
         let spec: AgentSpec = spec.parse()?;
         let game = table.game();
-        let mut agent = match (&spec, network) {
-            (AgentSpec::Az { checkpoint, .. }, Some(bytes)) => {
-                let network = LoadedNetwork::from_bytes(bytes, checkpoint)?.checked(checkpoint, game)?;
+        let Traits { checkpoint, temperature, budget, .. } = spec.traits();
+        let mut agent = match (checkpoint, network) {
+            (Some(checkpoint), Some(bytes)) => {
+                let network = LoadedNetwork::from_bytes(bytes, &checkpoint)?.checked(&checkpoint, game)?;
                 Agent::with_network(spec.clone(), Some(network))
             }
-            (AgentSpec::Az { .. }, None) => return Err(Fault(format!("{spec} needs the file of its checkpoint"))),
-            _ => Agent::load(&spec, game)?,
+            (Some(_), None) => return Err(Fault(format!("{spec} needs the file of its checkpoint"))),
+            (None, _) => Agent::load(&spec, game)?,
         };
-        if let AgentSpec::Az { tree, .. } = &mut agent.spec
-            && tree.temperature() == 0.0
-            && tree.budget == Budget::Simulations(0)
-        {
+        if temperature == 0.0 && budget == Some(Budget::Simulations(0)) {
             // It moves without search, and its tree can be looked at all the same.
-            tree.budget = Budget::Simulations(1);
+            agent = agent.adjusted(Change::Budget(Budget::Simulations(1)));
         }
-        let mut search = game.search(&agent, 1, instructions)?;
+        let mut search = agent.search_with(game, 1, instructions)?;
         search.new_game(SEAT, &game.start(), stream(seed, Purpose::Play, [0, 0]));
         Ok(Self { table, spec, search, root: None, is_searching: false, seed })
     }
@@ -142,11 +140,8 @@ impl Searcher {
     /// Whether the agent searches a tree, in slices. The moves at a temperature are drawn, which a tree does not show.
     #[must_use]
     pub fn is_tree(&self) -> bool {
-        match &self.spec {
-            AgentSpec::Mcts { .. } => true,
-            AgentSpec::Az { tree, .. } => tree.temperature() == 0.0,
-            _ => false,
-        }
+        let Traits { budget, temperature, .. } = self.spec.traits();
+        budget.is_some() && temperature == 0.0
     }
 
     /// Simulations per move of the agent's spec, if it has a number.
@@ -240,7 +235,9 @@ impl Searcher {
     /// The agent has no network or draws its moves at a temperature, the text describes no position, or the game is over.
     pub fn predict(&mut self, position: &str) -> Result<String, Fault> {
         let state = self.running(position)?;
-        let AgentSpec::Az { .. } = self.spec else { return Err(Fault(format!("{} has no network", self.spec))) };
+        if self.spec.traits().checkpoint.is_none() {
+            return Err(Fault(format!("{} has no network", self.spec)));
+        }
         if !self.is_tree() {
             return Err(Fault(format!("{} searches no tree that can be looked into", self.spec)));
         }

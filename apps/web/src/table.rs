@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use turnstone_agents::sheet::{Parameter, parameters, section};
-use turnstone_agents::{AgentSpec, PRETRAINED, PlayableGame, levels};
+use turnstone_agents::{PRETRAINED, PlayableGame, Role, Traits, levels};
 use turnstone_env::{AnyState, Side};
 
 use crate::error::Fault;
@@ -202,11 +202,12 @@ impl Table {
 /// game's levels leaves none here; `level:1` names it in the program.
 fn playable_levels(game: &dyn PlayableGame) -> Vec<Level> {
     let level = |level: turnstone_agents::Level| {
-        let network = match &level.agent {
-            AgentSpec::Az { checkpoint, tables: None, .. } if checkpoint.as_os_str() == PRETRAINED => true,
-            AgentSpec::Random | AgentSpec::Classical(_) | AgentSpec::Mcts { .. } => false,
-            _ => return None,
-        };
+        let Traits { role, checkpoint, has_tables, .. } = level.agent.traits();
+        let network = checkpoint.is_some();
+        let has_files = has_tables || checkpoint.is_some_and(|checkpoint| checkpoint.as_os_str() != PRETRAINED);
+        if role != Role::Player || has_files || level.agent.name() == "exact" {
+            return None;
+        }
         Some(Level { number: level.number, elo: level.elo, agent: level.agent.to_string(), network })
     };
     levels(game).unwrap_or_default().into_iter().filter_map(level).collect()

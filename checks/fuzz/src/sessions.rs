@@ -42,7 +42,7 @@ pub(crate) fn ugi(data: &[u8]) -> bool {
     let text: Vec<u8> = data.split(|&b| b == b'\n').filter(allowed).flat_map(|line| [line, b"\n"].concat()).collect();
     let games = turnstone_games::list!(turnstone_selfplay::row);
     let game = games.make("mu_torere", &Params::new()).expect("valid defaults");
-    let setup = Setup { game, games, agent: AgentSpec::Random, seed: 1, threads: None };
+    let setup = Setup { game, games, agent: AgentSpec::random(), seed: 1, threads: None };
     let record = Record::default();
     serve(setup, &*text, &Output::new(record.clone())).expect("a random player can play");
     let lines = record.lines();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use turnstone_agents::{AgentSpec, SearchKind};
+use turnstone_agents::{AgentSpec, Role, SearchKind};
 
 use turnstone_selfplay::config::within;
 use turnstone_selfplay::section;
@@ -25,7 +25,7 @@ section! {
         /// Minimum and maximum number of random plies of an opening.
         pub opening_plies: [u16; 2] = [2, 6];
         /// Agents that the network plays a match against.
-        pub opponents: Vec<AgentSpec> = vec![AgentSpec::Random];
+        pub opponents: Vec<AgentSpec> = vec![AgentSpec::random()];
         /// Whether the network's moves are graded against exact values after every match, if the game comes with some.
         pub grade: bool = true;
         /// Games against each rung of the game's ladder. 0 skips the ladder.
@@ -38,7 +38,7 @@ section! {
 impl ArenaConfig {
     /// The opponents that are other programs.
     pub fn engines(&self) -> impl Iterator<Item = &AgentSpec> {
-        self.opponents.iter().filter(|opponent| matches!(opponent, AgentSpec::Engine(_)))
+        self.opponents.iter().filter(|opponent| opponent.role() == Role::Program)
     }
 
     /// Checks the range of every value.
@@ -46,7 +46,7 @@ impl ArenaConfig {
         self.check_ranges()?;
         let [fewest, most] = self.opening_plies;
         within("arena.opening_plies[1]", &most, &(fewest..=1000))?;
-        if let Some(human) = self.opponents.iter().find(|spec| matches!(spec, AgentSpec::Human)) {
+        if let Some(human) = self.opponents.iter().find(|spec| spec.is_human()) {
             return Err(format!("arena.opponents: `{human}` cannot play in a match"));
         }
         // Equal runs have equal metrics, and one that is resumed those of one that is not.

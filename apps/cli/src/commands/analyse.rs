@@ -49,7 +49,7 @@ pub(crate) struct Analyse {
 impl Analyse {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let place = self.game.place(&self.position, &self.agent, games)?;
-        if let AgentSpec::Classical(_) = self.agent {
+        if self.agent.classical().is_some() {
             ensure!(self.threads.is_none(), "--threads is for networks: give `{}` the option threads=", self.agent);
             self.print_found(&place)?;
         } else {

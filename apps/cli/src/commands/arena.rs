@@ -75,7 +75,7 @@ impl Arena {
                 Contest { game, agents: self.agents.clone(), options }
             }
         };
-        if contest.agents.contains(&AgentSpec::Human) {
+        if contest.agents.iter().any(AgentSpec::is_human) {
             bail!("a person cannot play a match; use `turnstone play`");
         }
         if let Some(path) = &self.ladder_build {

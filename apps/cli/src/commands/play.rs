@@ -19,7 +19,7 @@ use turnstone_selfplay::Games;
 use self::session::{Session, Settings};
 use crate::args::{Place, PlaceArgs};
 use crate::output::print_json;
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, levels};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Role, Search, levels};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -76,10 +76,10 @@ impl Play {
 
     /// The agent's search, or `None` for a person.
     fn search(&self, game: &dyn PlayableGame, spec: &AgentSpec) -> Result<Option<Box<dyn Search>>> {
-        if *spec != AgentSpec::Human {
-            let is_for_a_person = [&self.p1, &self.p2].contains(&&AgentSpec::Human);
+        if !spec.is_human() {
+            let is_for_a_person = self.p1.is_human() || self.p2.is_human();
             // A level's strength was measured with one.
-            let is_level = matches!(spec, AgentSpec::Level(_));
+            let is_level = matches!(spec.role(), Role::Level(_));
             let threads = if is_for_a_person && !is_level { cores() } else { 1 };
             let agent = Agent::load(spec, game)?;
             let mut search = agent.search(game, 1)?;
@@ -95,7 +95,7 @@ impl Play {
 
 /// An agent as people see it: a level with its strength.
 fn shown(game: &dyn PlayableGame, spec: &AgentSpec) -> Result<String> {
-    let AgentSpec::Level(number) = spec else { return Ok(spec.to_string()) };
-    let level = levels(game)?.into_iter().find(|level| level.number == *number);
+    let Role::Level(number) = spec.role() else { return Ok(spec.to_string()) };
+    let level = levels(game)?.into_iter().find(|level| level.number == number);
     Ok(level.map_or_else(|| spec.to_string(), |level| format!("{level} ({})", level.agent)))
 }

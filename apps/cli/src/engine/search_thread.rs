@@ -216,7 +216,7 @@ mod tests {
     fn a_search_that_is_answered_is_over() {
         let game = turnstone_games::built_in().make("mu_torere", &Params::new()).expect("valid defaults");
         let search =
-            Agent::load(&AgentSpec::Random, &*game).and_then(|agent| agent.search(&*game, 1)).expect("no file");
+            Agent::load(&AgentSpec::random(), &*game).and_then(|agent| agent.search(&*game, 1)).expect("no file");
         let (seen, answers) = mpsc::channel();
         let (act, acted) = mpsc::channel();
         let output = Output::new(Client { seen, acted });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 
-use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, most_threads};
+use turnstone_agents::{Agent, AgentSpec, PlayableGame, Role, Search, most_threads};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::checkpoint_game;
@@ -89,10 +89,10 @@ impl Setup {
     /// # Errors
     /// The agent cannot play the game.
     fn agent_for(&self, game: &dyn PlayableGame) -> Result<Agent> {
-        match &self.agent {
-            AgentSpec::Human => Err(anyhow!("agent `human`: a person can only `play`")),
-            AgentSpec::Engine(_) => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),
-            agent => Ok(Agent::load(agent, game)?),
+        match self.agent.role() {
+            Role::Person => Err(anyhow!("agent `human`: a person can only `play`")),
+            Role::Program => Err(anyhow!("agent `{}`: it is an engine already", self.agent)),
+            Role::Player | Role::Level(_) => Ok(Agent::load(&self.agent, game)?),
         }
     }
 }

@@ -47,7 +47,7 @@ pub(super) struct Pyro {
 
 impl Pyro {
     pub(super) fn run(&self) -> Result<ExitCode> {
-        if self.agent == AgentSpec::Human {
+        if self.agent.is_human() {
             bail!("agent `human`: a person plays in the world's own window");
         }
         let konane = Erased::<_, turnstone_games::Konane>::with_knowledge(Konane::default());

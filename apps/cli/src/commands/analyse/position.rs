@@ -21,7 +21,7 @@ pub(super) struct Found {
 
 /// Searches the position.
 pub(super) fn find(game: &dyn PlayableGame, state: &AnyState, agent: &AgentSpec) -> Result<Found> {
-    let AgentSpec::Classical(spec) = agent else { bail!("agent `{agent}` does no classical search") };
+    let Some(spec) = agent.classical() else { bail!("agent `{agent}` does no classical search") };
     let mut search = game.classical_search(spec).map_err(|fault| anyhow!("agent `{agent}`: {fault}"))?;
     let start = Instant::now();
     let result = search.find(state);

@@ -60,7 +60,8 @@ impl Contest {
             .with_context(named)?;
         if !agents.is_empty() {
             contest.agents = agents.to_vec();
-        } else if let (false, Some(AgentSpec::Az { checkpoint, .. })) = (own, contest.agents.first())
+        } else if !own
+            && let Some(checkpoint) = contest.agents.first().and_then(|agent| agent.traits().checkpoint)
             && !checkpoint.exists()
         {
             let (run, config) = (checkpoint.display(), shell_path(path));
@@ -94,7 +95,7 @@ impl Contest {
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
         let tree = TreeSpec::simulations(config.arena.simulations, config.arena.method.into());
-        let newest = AgentSpec::Az { checkpoint, tree, tables: None };
+        let newest = AgentSpec::network(checkpoint, tree);
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         let options = MatchOptions {
             games: Some(config.arena.final_games),
@@ -121,7 +122,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("cup.toml");
         std::fs::write(&path, text).expect("writable");
-        let agents = [AgentSpec::Random];
+        let agents = [AgentSpec::random()];
         let given = if text.contains("opponents") { &agents[..] } else { &[] };
         Contest::read(
             &path,

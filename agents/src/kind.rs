@@ -1,0 +1,252 @@
+//! Kinds of agents: the [`AgentKind`] trait and the list of all kinds, to which a program may add its own.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use turnstone_models::{ComputeDevice, Instructions};
+
+use crate::error::AgentError;
+use crate::interface::Search;
+use crate::kinds;
+use crate::network::LoadedNetwork;
+use crate::options::{OptionInfo, Options};
+use crate::playable_game::PlayableGame;
+use crate::spec::AgentSpec;
+use crate::threads::Threads;
+use crate::tree_spec::Budget;
+
+/// A kind of agents, its values being the settings of one agent. [`register_agent`] makes it available wherever a spec of an
+/// agent is given: in matches, games, the engine, configs, Python and the page.
+pub trait AgentKind: Clone + Debug + Send + Sync + 'static {
+    /// The name that specs begin with.
+    const NAME: &'static str;
+
+    /// What it is, in a line.
+    const ABOUT: &'static str;
+
+    /// What may stand behind the name's colon besides `key=value`.
+    const FORM: Form = Form::Options;
+
+    /// Takes the settings from the options of a spec. What it does not take is unknown to the user.
+    ///
+    /// # Errors
+    /// One line that names the option and its fault.
+    fn parse(options: &mut Options) -> Result<Self, String>;
+
+    /// The settings as a spec has them behind its colon; empty if there is nothing to say. `None` keeps what the user wrote.
+    fn options(&self) -> Option<String> {
+        None
+    }
+
+    /// What others need to know of the agent.
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+
+    /// Checks that the agent can play the game, and reads its network if it has one. A plain text as an error is shown behind
+    /// the agent's spec.
+    ///
+    /// # Errors
+    /// It cannot play the game, or a file has a fault.
+    fn load(&self, _game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {
+        Ok(None)
+    }
+
+    /// Creates the search of an agent that [`AgentKind::load`] has accepted.
+    ///
+    /// # Errors
+    /// Something that it needs cannot be had.
+    fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
+
+    /// The agent that plays the game in place of this one; a [level](crate::Level) names another agent.
+    ///
+    /// # Errors
+    /// There is none.
+    fn stands_for(&self, _game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError> {
+        Ok(None)
+    }
+
+    /// Changes a setting, where the kind has it.
+    fn adjust(&mut self, _change: Change<'_>) {}
+}
+
+/// What may stand behind the colon of a spec besides `key=value`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Nothing else.
+    Options,
+    /// A file or another word as the first part.
+    File,
+    /// A file as the first part where it is no `key=value`.
+    OptionalFile,
+    /// A command line behind a second colon.
+    Command,
+}
+
+/// What a search is made with besides the settings of its agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The network that [`AgentKind::load`] has read.
+    pub network: Option<&'a LoadedNetwork>,
+    /// Most positions that are evaluated in one batch.
+    pub seats: usize,
+    /// Instructions for floating-point numbers of a network on the processor, which has them.
+    pub instructions: Instructions,
+}
+
+/// A change of a setting.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'a> {
+    /// The device of its network.
+    Device(ComputeDevice),
+    /// Threads of one search, if the spec gives none.
+    Threads(usize),
+    /// The limit of a tree search per move.
+    Budget(Budget),
+    /// The folder that relative paths are taken from.
+    Folder(&'a Path),
+}
+
+/// Who chooses the moves of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Role {
+    /// This program.
+    #[default]
+    Player,
+    /// A person at the terminal; only in `play`.
+    Person,
+    /// Another program.
+    Program,
+    /// The agent of this level of the game.
+    Level(u8),
+}
+
+/// What others need to know of an agent.
+#[derive(Clone, Default, Debug)]
+pub struct Traits {
+    /// Who chooses.
+    pub role: Role,
+    /// The limit of a tree search per move; `None` if the agent searches no tree.
+    pub budget: Option<Budget>,
+    /// Temperature of the choice of moves; 0 plays the best one.
+    pub temperature: f32,
+    /// Threads of one search.
+    pub threads: Threads,
+    /// Whether its moves depend on the time that it takes.
+    pub depends_on_time: bool,
+    /// Whether its moves are the same on every machine that has its network.
+    pub is_portable: bool,
+    /// Whether its search looks exact values up.
+    pub has_tables: bool,
+    /// Its checkpoint: a file, a run folder, or [`PRETRAINED`](crate::PRETRAINED).
+    pub checkpoint: Option<PathBuf>,
+    /// The greatest evaluation of an opening that it calls even, by default, in its own units.
+    pub even: Option<u32>,
+}
+
+/// [`AgentKind`] for any type.
+pub(crate) trait AnyKind: Debug + Send + Sync {
+    fn name(&self) -> &'static str;
+    fn options(&self) -> Option<String>;
+    fn traits(&self) -> Traits;
+    fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError>;
+    fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
+    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError>;
+    fn adjusted(&self, change: Change<'_>) -> Arc<dyn AnyKind>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<K: AgentKind> AnyKind for K {
+    fn name(&self) -> &'static str {
+        K::NAME
+    }
+
+    fn options(&self) -> Option<String> {
+        AgentKind::options(self)
+    }
+
+    fn traits(&self) -> Traits {
+        AgentKind::traits(self)
+    }
+
+    fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {
+        AgentKind::load(self, game)
+    }
+
+    fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
+        AgentKind::search(self, game, setup)
+    }
+
+    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError> {
+        AgentKind::stands_for(self, game)
+    }
+
+    fn adjusted(&self, change: Change<'_>) -> Arc<dyn AnyKind> {
+        let mut kind = self.clone();
+        kind.adjust(change);
+        Arc::new(kind)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A kind in the list.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) form: Form,
+    pub(crate) parse: fn(&mut Options) -> Result<Arc<dyn AnyKind>, String>,
+}
+
+impl Entry {
+    pub(crate) fn of<K: AgentKind>() -> Self {
+        Self { name: K::NAME, about: K::ABOUT, form: K::FORM, parse: |options| Ok(Arc::new(K::parse(options)?)) }
+    }
+}
+
+static KINDS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// All kinds, the built-in ones first.
+pub(crate) fn entries() -> Vec<Entry> {
+    let added = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
+    kinds::built_in().into_iter().chain(added.iter().copied()).collect()
+}
+
+/// Adds a kind of agents to those that specs can name.
+///
+/// # Panics
+/// If there is another kind of this name.
+pub fn register_agent<K: AgentKind>() {
+    let known = entries().into_iter().find(|entry| entry.name == K::NAME);
+    assert!(known.is_none_or(|known| known.about == K::ABOUT), "there is an agent `{}` already", K::NAME);
+    if known.is_none() {
+        KINDS.lock().unwrap_or_else(PoisonError::into_inner).push(Entry::of::<K>());
+    }
+}
+
+/// A kind of agents as help shows it.
+#[derive(Clone, Debug)]
+pub struct KindInfo {
+    /// The name that specs begin with.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Its options in the order in which they are read.
+    pub options: Vec<OptionInfo>,
+}
+
+/// All kinds of agents, as help shows them.
+#[must_use]
+pub fn agent_kinds() -> Vec<KindInfo> {
+    let describe = |Entry { name, about, parse, .. }: Entry| {
+        let mut options = Options::describing();
+        let _ = parse(&mut options); // without a file or a command some are incomplete, which does not matter here
+        KindInfo { name, about, options: options.into_infos() }
+    };
+    entries().into_iter().map(describe).collect()
+}
