@@ -13,7 +13,7 @@ use turnstone_search::classic::{AlphaBeta, Heuristic};
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
 use crate::exact_spec::{ExactSpec, Rate};
-use crate::one_by_one::Chooser;
+use crate::one_by_one::{Chooser, OnReport};
 use crate::playable::{Effort, Playable};
 use crate::request::{Score, SearchInfo, SearchRequest};
 
@@ -83,7 +83,7 @@ impl<G: Rules> Chooser for Exact<G> {
         state: &AnyState,
         request: &SearchRequest,
         rng: &mut Stream,
-        _: &mut dyn FnMut(&SearchInfo),
+        _: &mut OnReport<'_>,
     ) -> SearchInfo {
         let state = state.of();
         self.truth.stop_by(&request.control.stop);

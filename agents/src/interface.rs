@@ -61,7 +61,7 @@ pub type OnInfo<'a> = dyn FnMut(usize, &SearchInfo) + 'a;
 /// let mut left = 8;
 /// while left > 0 {
 ///     for (seat, chosen) in search.advance(&mut |_, _| ())? {
-///         println!("{seat}: {}", game.action_text(chosen?));
+///         println!("{seat}: {}", game.action_text(&game.start(), chosen?));
 ///         left -= 1;
 ///     }
 /// }

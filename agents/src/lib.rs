@@ -70,7 +70,7 @@ pub use kinds::{Network, Playouts};
 pub use levels::Level;
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use network_backend::{GpuBackend, NetworkBackend, most_likely, shape};
-pub use one_by_one::{Chooser, OneByOne};
+pub use one_by_one::{Chooser, OnReport, OneByOne};
 pub use options::{OptionInfo, Options, path_in_spec};
 pub use playable::{Effort, GameFiles, Phase, Playable};
 pub use playable_game::{Evaluator, PlayableGame, TreePlan, levels, load_network, row};

@@ -9,6 +9,9 @@ use crate::analysis::Analysis;
 use crate::interface::{Chosen, OnInfo, Search};
 use crate::request::{SearchInfo, SearchRequest};
 
+/// Takes reports of a search that goes on.
+pub type OnReport<'a> = dyn FnMut(&SearchInfo) + 'a;
+
 /// Chooses actions, one position after another: the simple way to write an agent.
 pub trait Chooser: Send {
     /// Forgets earlier games.
@@ -20,7 +23,7 @@ pub trait Chooser: Send {
         state: &AnyState,
         request: &SearchRequest,
         rng: &mut Stream,
-        on_info: &mut dyn FnMut(&SearchInfo),
+        on_info: &mut OnReport<'_>,
     ) -> SearchInfo;
 
     /// Sets the number of threads of a search.

@@ -48,7 +48,8 @@ pub struct SearchInfo {
 
 impl SearchInfo {
     /// An action that was chosen without a search.
-    pub(crate) fn of_action(action: Action) -> Self {
+    #[must_use]
+    pub fn of_action(action: Action) -> Self {
         Self { line: vec![action], ..Self::default() }
     }
 }

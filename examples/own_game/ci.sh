@@ -66,6 +66,8 @@ grep -qF "all nine" "$folder/yardstick.md"
 expect "Elo" arena connect_four "az:$run,sims=8" --ladder --games 2
 expect "" report "$run" --no-grade
 test -s "$run/report.html"
+expect "careful:plies=3" arena connect_four careful:plies=3 random --games 20
+expect "careful" agents
 expect "player" play connect_four --p1 random --p2 "az:$run,sims=8"
 expect "player" play connect_four --p1 random --p2 random
 expect "" export "$run" --format onnx --out "$folder/exported"

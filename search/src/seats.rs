@@ -24,7 +24,7 @@ use crate::mcts::{Mcts, SearchOptions, SearchStep};
 /// while seats.searching() > 0 {
 ///     seats.advance(&game, |_, _| Pace::Continue, &mut over)?;
 ///     for &seat in &over {
-///         println!("{seat}: {}", game.action_text(seats.search(seat).choose(0.0, &mut rng)));
+///         println!("{seat}: {}", game.action_text(&game.start(), seats.search(seat).choose(0.0, &mut rng)));
 ///     }
 /// }
 /// # Ok::<(), Fault>(())

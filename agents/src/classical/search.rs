@@ -7,7 +7,7 @@ use turnstone_search::classic::{
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};
-use crate::one_by_one::Chooser;
+use crate::one_by_one::{Chooser, OnReport};
 use crate::playable::Playable;
 use crate::request::{Scale, SearchInfo, SearchRequest};
 use crate::threads::spawn_or_warn;
@@ -252,7 +252,7 @@ impl<G: Rules> Chooser for ClassicalChooser<G> {
         state: &AnyState,
         request: &SearchRequest,
         _: &mut Stream,
-        on_info: &mut dyn FnMut(&SearchInfo),
+        on_info: &mut OnReport<'_>,
     ) -> SearchInfo {
         let (game, state) = (&self.game, state.of());
         let (mover, heuristic) = (game.mover(state), self.search.heuristic());

@@ -29,6 +29,8 @@ pub(crate) struct Cli {
 enum Command {
     /// List the games, their parameters and ranges
     Games(commands::games::Games),
+    /// List the kinds of agents and their options
+    Agents(commands::agents::Agents),
     /// Print the rules of a game, its parameters and its notation
     Rules(commands::rules::Rules),
     /// Draw a position, list its actions, or count sequences of plies
@@ -139,6 +141,7 @@ impl Cli {
     fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),
+            Command::Agents(command) => command.run(),
             Command::Rules(command) => command.run(games),
             Command::Show(command) => command.run(games),
             Command::Play(command) => command.run(games),

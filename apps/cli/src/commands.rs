@@ -2,6 +2,7 @@
 
 pub(crate) mod rules;
 pub(crate) mod games;
+pub(crate) mod agents;
 pub(crate) mod show;
 pub(crate) mod play;
 pub(crate) mod engine;

@@ -14,7 +14,7 @@ const ADDED: &str = "";
 /// The groups with the names of their commands. A command that is in none comes under a last heading.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report", ADDED]),
-    ("Play", &["show", "analyse", "review", "engine", "serve", ADDED]),
+    ("Play", &["agents", "show", "analyse", "review", "engine", "serve", ADDED]),
     (cluster::GROUP, &[ADDED]),
     ("Measure", &["arena", "grade", "solve", "doctor", "sweep", "bench", ADDED]),
     ("Develop", &["export", ADDED, "completions", "man"]),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use turnstone_agents::Playable;
+use turnstone_agents::{AgentKind, Playable, register_agent};
 use turnstone_base::terminal::print_stderr;
 use turnstone_base::text::printable;
 use turnstone_env::Rules;
@@ -75,6 +75,16 @@ impl Program {
         self
     }
 
+    /// Adds a kind of agents: it can be named wherever an agent is, in matches, games, the engine and configs.
+    ///
+    /// # Panics
+    /// If there is another kind of this name.
+    #[must_use]
+    pub fn with_agent<K: AgentKind>(self) -> Self {
+        register_agent::<K>();
+        self
+    }
+
     /// Adds a command, such as one that lets an agent play in a game's own world.
     ///
     /// ```
@@ -91,7 +101,7 @@ impl Program {
     ///     let mut search = host.agent(spec, &*game)?.search(&*game, 1)?;
     ///     search.new_game(0, &game.start(), stream(0, Purpose::Play, [0, 0]));
     ///     let action = search.choose(0, &game.start())?;
-    ///     println!("{}", game.action_text(action));
+    ///     println!("{}", game.action_text(&game.start(), action));
     ///     Ok(ExitCode::SUCCESS)
     /// }
     ///

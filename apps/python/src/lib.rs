@@ -25,7 +25,7 @@ mod network;
 mod program;
 
 use pyo3::prelude::*;
-use turnstone_agents::Playable;
+use turnstone_agents::{AgentKind, Playable, register_agent};
 
 /// Whether the module was built with training, arena, grading, solving and the command line.
 const PROGRAM: bool = cfg!(feature = "program");
@@ -35,14 +35,15 @@ const PROGRAM: bool = cfg!(feature = "program");
 pub use pyo3;
 
 /// Makes the library of the crate that calls it the module `turnstone._turnstone` with these games, given by the types
-/// that implement [`Playable`], beside the built-in ones. `docs/adding-a-game.md` says how its wheel is built.
+/// that implement [`Playable`], beside the built-in ones, and kinds of agents: `module!(Mine; agents: Careful)`. `docs/adding-a-game.md` says how its wheel is built.
 #[macro_export]
 macro_rules! module {
-    ($($game:ty),* $(,)?) => {
+    ($($game:ty),* $(,)? $(; agents: $($agent:ty),* $(,)?)?) => {
         #[$crate::pyo3::pymodule(gil_used = true)]
         #[pyo3(crate = "turnstone_python::pyo3")]
         fn _turnstone(module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>) -> $crate::pyo3::PyResult<()> {
             $($crate::compile_in::<$game>();)*
+            $($($crate::compile_in_agent::<$agent>();)*)?
             $crate::add_to(module)
         }
     };
@@ -58,6 +59,12 @@ fn _turnstone(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[doc(hidden)]
 pub fn compile_in<K: Playable<Game: Default>>() {
     registry::compile_in(turnstone_selfplay::row::<K>());
+}
+
+/// Adds a kind of agents to the built-in ones.
+#[doc(hidden)]
+pub fn compile_in_agent<K: AgentKind>() {
+    register_agent::<K>();
 }
 
 /// The classes and functions of the module. The package `turnstone` re-exports and documents them.

@@ -24,6 +24,9 @@ pub use table::Table;
 pub use truth::Truth;
 
 /// For [`add_games`].
+#[doc(hidden)]
+pub use turnstone_agents::register_agent;
+/// For [`add_games`].
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasm_bindgen;
@@ -31,12 +34,13 @@ pub use wasm_bindgen;
 /// Adds games to the module of the crate that calls it, beside the built-in ones, when a page loads it.
 #[macro_export]
 macro_rules! add_games {
-    ($($game:ty),+ $(,)?) => {
-        /// Adds the games of this crate; called when the module is loaded.
+    ($($game:ty),+ $(,)? $(; agents: $($agent:ty),* $(,)?)?) => {
+        /// Adds the games and the kinds of agents of this crate; called when the module is loaded.
         #[cfg(target_family = "wasm")]
         #[$crate::wasm_bindgen::prelude::wasm_bindgen(start, wasm_bindgen = $crate::wasm_bindgen)]
         pub fn add_games() {
             $($crate::add_game::<$game>();)+
+            $($($crate::register_agent::<$agent>();)*)?
         }
     };
 }

@@ -1,11 +1,13 @@
 //! Connect Four for Turnstone: rules, a heuristic, an exact solver and a kind of network.
 
+mod careful;
 mod game;
 mod heuristic;
 mod solver;
 #[cfg(feature = "program")]
 mod network;
 
+pub use careful::Careful;
 pub use game::{ConnectFour, State};
 pub use heuristic::OpenLines;
 #[cfg(feature = "program")]

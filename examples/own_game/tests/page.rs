@@ -5,6 +5,7 @@ use std::path::Path;
 
 const PAGE: &str = "../../docs/adding-a-game.md";
 const NETWORK_PAGE: &str = "../../docs/adding-a-network.md";
+const AGENT_PAGE: &str = "../../docs/adding-an-agent.md";
 
 /// Links do not survive everywhere.
 #[test]
@@ -56,7 +57,7 @@ fn blocks(page: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_stands_in_its_file() {
-    for Block { file, lines } in [PAGE, NETWORK_PAGE].iter().flat_map(|page| blocks(&text(page))) {
+    for Block { file, lines } in [PAGE, NETWORK_PAGE, AGENT_PAGE].iter().flat_map(|page| blocks(&text(page))) {
         let whole_lines = format!("\n{}", text(&file));
         assert!(whole_lines.contains(&format!("\n{lines}")), "not in {file}:\n{lines}");
     }
@@ -70,7 +71,7 @@ fn every_block_stands_in_its_file() {
 fn these_files_are_shown_from_the_first_line_to_the_last() {
     let game = ["examples/nim.rs", "nim.toml", "connect_four.toml", "src/main.rs", "src/lib.rs", "src/game.rs"]
         .map(|file| (PAGE, file));
-    for (page, file) in game.into_iter().chain([(NETWORK_PAGE, "src/network.rs")]) {
+    for (page, file) in game.into_iter().chain([(NETWORK_PAGE, "src/network.rs"), (AGENT_PAGE, "src/careful.rs")]) {
         let blocks = blocks(&text(page));
         let of_file = blocks.iter().filter(|block| block.file == file);
         let shown: Vec<&str> = of_file.flat_map(|block| block.lines.lines()).filter(|line| !line.is_empty()).collect();

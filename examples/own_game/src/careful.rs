@@ -1,0 +1,58 @@
+//! An agent that wins within a few plies where it can, and does not lose within them where it can help it.
+
+use std::sync::Arc;
+
+use turnstone_agents::base::streams::Stream;
+use turnstone_agents::env::{Action, AnyState};
+use turnstone_agents::{AgentError, AgentKind, Chooser, OnReport, OneByOne, Options, PlayableGame};
+use turnstone_agents::{Search, SearchInfo, SearchRequest, Setup};
+
+/// The settings: `careful:plies=2`.
+#[derive(Clone, Debug)]
+pub struct Careful {
+    plies: u32,
+}
+
+impl AgentKind for Careful {
+    const NAME: &'static str = "careful";
+    const ABOUT: &'static str = "wins within a few plies where it can, and does not lose within them";
+
+    fn parse(options: &mut Options) -> Result<Self, String> {
+        Ok(Self { plies: options.number("plies", 1..=4, "plies to look ahead [default: 2]")?.unwrap_or(2) })
+    }
+
+    fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
+        Ok(Box::new(OneByOne::new(Player { game: game.shared(), plies: self.plies }, usize::MAX)))
+    }
+}
+
+struct Player {
+    game: Arc<dyn PlayableGame>,
+    plies: u32,
+}
+
+impl Player {
+    /// The legal actions, each with what the mover can reach by it within some plies: 1, 0 or -1.
+    fn values(&self, state: &AnyState, plies: u32) -> Vec<(Action, i8)> {
+        let (game, mover) = (&self.game, self.game.mover(state));
+        let value = |&action: &Action| {
+            let mut after = state.clone();
+            game.play(&mut after, action);
+            let sign = if game.mover(&after) == mover { 1 } else { -1 };
+            let value = match game.outcome(&after) {
+                Some(outcome) => outcome.value_for(mover),
+                None if plies == 1 => 0,
+                None => sign * self.values(&after, plies - 1).iter().map(|&(_, value)| value).max().unwrap_or(0),
+            };
+            (action, value)
+        };
+        game.legal_actions(state).iter().map(value).collect()
+    }
+}
+
+impl Chooser for Player {
+    fn choose(&mut self, state: &AnyState, _: &SearchRequest, _: &mut Stream, _: &mut OnReport<'_>) -> SearchInfo {
+        let values = self.values(state, self.plies).into_iter().rev(); // the first of the best
+        SearchInfo::of_action(values.max_by_key(|&(_, value)| value).expect("the game is running").0)
+    }
+}
