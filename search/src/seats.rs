@@ -10,7 +10,7 @@ use crate::mcts::{Mcts, SearchOptions, SearchStep};
 ///
 /// ```
 /// use rand::SeedableRng;
-/// use turnstone_env::{Rules, games::MuTorere};
+/// use turnstone_env::{Notation, Rules, games::MuTorere};
 /// use turnstone_search::{Cached, Fault, Pace, SearchOptions, Seats, Uniform};
 ///
 /// let game = MuTorere::default();

@@ -33,7 +33,7 @@ const ENDGAMES: [[usize; 2]; 6] = [[3, 3], [4, 3], [4, 4], [5, 3], [5, 4], [6, 3
 /// Exact values of the endgames whose tables are there.
 ///
 /// ```
-/// use turnstone_env::{Rules, games::Morabaraba};
+/// use turnstone_env::{Notation, Rules, games::Morabaraba};
 /// use turnstone_exact::{ExactValues, Silent};
 /// use turnstone_games::morabaraba::MorabarabaEndgames;
 ///

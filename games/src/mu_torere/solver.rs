@@ -12,7 +12,7 @@ use turnstone_exact::Unlimited;
 /// are left, and drawn otherwise: a win within `n` plies is one within any number above.
 ///
 /// ```
-/// use turnstone_env::{Rules, games::MuTorere};
+/// use turnstone_env::{Notation, Rules, games::MuTorere};
 /// use turnstone_exact::ExactValues;
 /// use turnstone_games::mu_torere::MuTorereValues;
 ///
