@@ -193,7 +193,7 @@ mod tests {
     {
         let spec: AgentSpec = spec.parse().expect("valid");
         let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
-        Exact::new::<Known<G>>(&spec, game).expect("it has exact values")
+        Exact::new::<Known<G>>(spec, game).expect("it has exact values")
     }
 
     fn chosen<G: Rules>(player: &mut Exact<G>, state: &AnyState, rng: &mut Stream) -> SearchInfo {
@@ -285,7 +285,7 @@ mod tests {
         let fault = |spec: &str| {
             let spec: AgentSpec = spec.parse().expect("valid");
             let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
-            Exact::new::<Known<Morris>>(&spec, &Morris::default()).err().expect("no table").to_string()
+            Exact::new::<Known<Morris>>(spec, &Morris::default()).err().expect("no table").to_string()
         };
         assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));
     }

@@ -6,7 +6,6 @@
 use std::collections::HashSet;
 
 use super::random_game::random_game;
-use crate::action::Action;
 use crate::notation::Notation;
 use crate::side::Side;
 
@@ -50,18 +49,23 @@ fn shapes(shown: &Shown) -> &HashSet<String> {
 }
 
 fn shown<G: Notation>(game: &G, seed: u64) -> Vec<Shown> {
-    let game_states = random_game(game, seed, PLIES);
-    let before = std::iter::once(None).chain(game_states.iter().map(|(state, _)| Some(*state)));
-    let show = |((state, last), before): (&(G::State, Option<Action>), Option<G::State>)| {
-        let board = |last| game.board(state, last).svg("");
-        let contents = game.board(state, None).words(game.spec().sides).into_iter().enumerate();
-        let contents = contents.map(|(point, words)| format!("{point} {words}")).collect();
+    let positions = random_game(game, seed, PLIES);
+    let mut before = None;
+    let mut all = Vec::new();
+    for (state, last) in positions {
+        let board = game.board(&state, None);
+        let words = board.words(game.spec().sides).into_iter().enumerate();
         // With marks it has to be drawn too, though the comparison is of pictures without.
-        assert!(!board(before.as_ref().zip(*last)).is_empty(), "the board is drawn");
-        let shapes = shapes_of(&board(None));
-        Shown { mover: game.mover(state), contents, shapes }
-    };
-    game_states.iter().zip(before).map(show).collect()
+        let marked = game.board(&state, before.as_ref().zip(last));
+        assert!(!marked.svg("").is_empty(), "the board is drawn");
+        all.push(Shown {
+            mover: game.mover(&state),
+            contents: words.map(|(point, words)| format!("{point} {words}")).collect(),
+            shapes: shapes_of(&board.svg("")),
+        });
+        before = Some(state);
+    }
+    all
 }
 
 /// The shapes of a document, without its texts.
