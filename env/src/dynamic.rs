@@ -13,6 +13,7 @@ use crate::action::{Action, ActionList};
 use crate::any_state::AnyState;
 use crate::board::Board;
 use crate::error::Error;
+#[cfg(not(target_family = "wasm"))]
 use crate::lanes::{AutoReset, GameLanes, Lanes};
 use crate::notation::Notation;
 use crate::outcome::Outcome;
@@ -102,10 +103,12 @@ pub trait DynGame: Debug + Send + Sync {
     /// Plays uniformly random legal actions from the start, and returns the outcome and the number of plies.
     fn playout(&self, rng: &mut Xoshiro256PlusPlus) -> (Outcome, u64);
 
-    /// Many games that write into buffers of their caller, stepped by up to `threads` threads.
+    /// Many games that write into buffers of their caller, stepped by up to `threads` threads. Not on WebAssembly, where it
+    /// would add a tenth to the page's module, which does not step games in batches.
     ///
     /// # Panics
     /// If `envs` is 0.
+    #[cfg(not(target_family = "wasm"))]
     fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes>;
 
     /// The image of a position under the symmetry of this index in [`Spec::symmetries`].
@@ -281,6 +284,7 @@ impl<G: Notation, K: 'static> DynGame for Erased<G, K> {
         playout(&self.game, &mut self.game.start(), &mut ActionList::new(), rng)
     }
 
+    #[cfg(not(target_family = "wasm"))]
     fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes> {
         Box::new(GameLanes::new(self.game.clone(), envs, threads, auto_reset))
     }

@@ -35,6 +35,7 @@ mod mill_material;
 mod playout;
 pub mod perft;
 mod any_state;
+#[cfg(not(target_family = "wasm"))]
 mod lanes;
 mod dynamic;
 mod gym;
@@ -50,9 +51,14 @@ pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game_list::{Games, Row};
-pub use gym::{Env, TimeStep, VecEnv, VecStep};
+pub use gym::{Env, TimeStep};
+#[cfg(not(target_family = "wasm"))]
+pub use gym::{VecEnv, VecStep};
+#[cfg(not(target_family = "wasm"))]
 pub use lanes::{AutoReset, Lanes, VecBuffers};
-pub use make::{make, make_vec};
+pub use make::make;
+#[cfg(not(target_family = "wasm"))]
+pub use make::make_vec;
 pub use notation::{Notation, board_of_planes, clicks, play_text, try_play};
 pub use outcome::Outcome;
 pub use params::{ParamReader, Params};

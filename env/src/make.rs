@@ -2,7 +2,9 @@
 
 use crate::error::Error;
 use crate::games::built_in;
-use crate::gym::{Env, VecEnv};
+use crate::gym::Env;
+#[cfg(not(target_family = "wasm"))]
+use crate::gym::VecEnv;
 use crate::params::Params;
 
 /// One game as an environment, by its name and parameters.
@@ -49,6 +51,7 @@ pub fn make(name: &str, params: &Params) -> Result<Env, Error> {
 ///
 /// # Panics
 /// If `envs` is 0.
+#[cfg(not(target_family = "wasm"))]
 pub fn make_vec(name: &str, params: &Params, envs: usize, threads: usize) -> Result<VecEnv, Error> {
     Ok(VecEnv::of(&*built_in().make(name, params)?, envs, threads))
 }

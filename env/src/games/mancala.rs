@@ -126,7 +126,7 @@ impl Rules for Mancala {
         state.mover
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // playouts are up to a tenth faster
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         out.push_set::<8>(self.sowable(state), |action| Action(action as u16));

@@ -127,7 +127,7 @@ impl Rules for Morris {
         state.mover
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // playouts are up to a tenth faster
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if state.removing {

@@ -86,7 +86,7 @@ impl Rules for MuTorere {
         state.mover
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // playouts are up to a tenth faster
     fn legal(&self, state: &State, out: &mut ActionList) {
         out.clear();
         if !self.limit_reached(state) {
