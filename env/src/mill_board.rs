@@ -249,11 +249,11 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
 
     /// The group of all permutations of points that keep mills and neighbours, with the actions that follow.
     pub(crate) fn symmetries(&self, planes: usize) -> Vec<Symmetry> {
-        let edges = (0..POINTS as u8).flat_map(|a| points(self.near[a as usize]).map(move |b| vec![a, b]));
-        let mills = self.mills.iter().map(|&mill| points(mill).collect());
-        let lines: Vec<Vec<u8>> = edges.chain(mills).collect();
-        let symmetry = |image: Vec<u8>| {
-            let to = |point: u8| image[point as usize];
+        let edges = (0..POINTS).flat_map(|a| points(self.near[a]).map(move |b| vec![a as u16, b.into()]));
+        let mills = self.mills.iter().map(|&mill| points(mill).map(u16::from).collect());
+        let lines: Vec<Vec<u16>> = edges.chain(mills).collect();
+        let symmetry = |image: Vec<u16>| {
+            let to = |point: u8| image[point as usize] as u8;
             let actions = (0..Self::ACTIONS as u16).map(|action| {
                 let ply = match Self::ply(Action(action)) {
                     Ply::Place(point) => Ply::Place(to(point)),

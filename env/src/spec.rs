@@ -69,7 +69,7 @@ impl Spec {
     /// Greatest size of a feature, far above what a network can learn from: good ones are around 1.
     pub const MAX_FEATURE: f32 = 1e6;
 
-    /// The spec of a game whose points are all cells of its lattice, at most 256 of them, row by row from the top left,
+    /// The spec of a game whose points are all cells of its lattice, row by row from the top left,
     /// with these planes of points and this many actions in one block; with draws, without scalars, directions, symmetries
     /// but the identity, limits of plies, and bounds of the features but [`Spec::MAX_FEATURE`]. Fields that are different
     /// are replaced:

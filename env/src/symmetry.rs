@@ -6,7 +6,7 @@
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Symmetry {
     /// Image of each point.
-    pub points: Vec<u8>,
+    pub points: Vec<u16>,
     /// Image of each action.
     pub actions: Vec<u16>,
     /// How many planes of a feature vector hold a number per point.
@@ -14,10 +14,10 @@ pub struct Symmetry {
 }
 
 impl Symmetry {
-    /// The symmetry that changes nothing, of a board of at most 256 points.
+    /// The symmetry that changes nothing.
     #[must_use]
     pub fn identity(points: usize, actions: usize, planes: usize) -> Self {
-        Self { points: (0..points).map(|point| point as u8).collect(), actions: (0..actions as u16).collect(), planes }
+        Self { points: (0..points as u16).collect(), actions: (0..actions as u16).collect(), planes }
     }
 
     /// Moves the per-point planes of a feature vector (see [`Spec`](crate::Spec)) to their images; the scalars behind
@@ -36,13 +36,13 @@ impl Symmetry {
 /// All permutations of `0..points` that map every line of `lines` onto a line (lines are unordered sets of points).
 /// Identity first, then in lexicographic order: the automorphism group of a board drawn as lines.
 #[must_use]
-pub fn automorphisms(points: usize, lines: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let sorted = |line: &[u8]| {
+pub fn automorphisms(points: usize, lines: &[Vec<u16>]) -> Vec<Vec<u16>> {
+    let sorted = |line: &[u16]| {
         let mut line = line.to_vec();
         line.sort_unstable();
         line
     };
-    let all: std::collections::BTreeSet<Vec<u8>> = lines.iter().map(|line| sorted(line)).collect();
+    let all: std::collections::BTreeSet<Vec<u16>> = lines.iter().map(|line| sorted(line)).collect();
     // A line can be checked as soon as its last point has an image.
     let mut closing = vec![Vec::new(); points];
     for line in &all {
@@ -56,20 +56,20 @@ pub fn automorphisms(points: usize, lines: &[Vec<u8>]) -> Vec<Vec<u8>> {
 
 fn extend(
     points: usize,
-    closing: &[Vec<Vec<u8>>],
-    all: &std::collections::BTreeSet<Vec<u8>>,
-    image: &mut Vec<u8>,
-    found: &mut Vec<Vec<u8>>,
+    closing: &[Vec<Vec<u16>>],
+    all: &std::collections::BTreeSet<Vec<u16>>,
+    image: &mut Vec<u16>,
+    found: &mut Vec<Vec<u16>>,
 ) {
     let next = image.len();
     if next == points {
         found.push(image.clone());
         return;
     }
-    for candidate in (0..points as u8).filter(|c| !image.contains(c)).collect::<Vec<_>>() {
+    for candidate in (0..points as u16).filter(|c| !image.contains(c)).collect::<Vec<_>>() {
         image.push(candidate);
         let holds = closing[next].iter().all(|line| {
-            let mut mapped: Vec<u8> = line.iter().map(|&p| image[p as usize]).collect();
+            let mut mapped: Vec<u16> = line.iter().map(|&p| image[p as usize]).collect();
             mapped.sort_unstable();
             all.contains(&mapped)
         });

@@ -145,7 +145,7 @@ impl Rules for Breakthrough {
             action(side, mirrored(point), if self.has(Fault::WrongSymmetry) { step } else { -step }).0
         });
         let mirror = Symmetry {
-            points: (0..POINTS).map(|point| mirrored(point) as u8).collect(),
+            points: (0..POINTS).map(|point| mirrored(point) as u16).collect(),
             actions: images.collect(),
             planes: 2,
         };

@@ -5,6 +5,7 @@ mod directions;
 mod dynamic;
 mod faults;
 mod konane;
+mod large_board;
 mod mancala;
 mod mill_text;
 mod morabaraba;

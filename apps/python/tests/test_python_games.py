@@ -365,7 +365,7 @@ def test_what_is_not_declared():
         ({"num_actions": 0}, "tic_tac_toe: num_actions is 0"),
         ({"num_actions": "nine"}, "num_actions is nine, but must be an int"),
         ({"observation_shape": (3, 3)}, "three ints"),
-        ({"observation_shape": (2, 30, 30)}, "1 to 256 points"),
+        ({"observation_shape": (2, 40, 40)}, "1 to 1024 points"),
         ({"plane_names": ["stones"]}, "plane_names has 1 names for 2 planes"),
         ({"action_blocks": [("cell", 8)]}, "action_blocks do not have num_actions = 9"),
         ({"second_player_map": [1] * 9}, "second_player_map must map the 9 actions"),

@@ -38,9 +38,9 @@ use crate::svg::status;
 use crate::symmetry::{Symmetry, automorphisms};
 
 fn symmetries() -> Vec<Symmetry> {
-    let edges: Vec<Vec<u8>> = MOVES.iter().filter(|(a, b)| a < b).map(|&(a, b)| vec![a, b]).collect();
-    let symmetry = |points: Vec<u8>| {
-        let image = |&(start, end): &(u8, u8)| move_index(points[start as usize], points[end as usize]);
+    let edges: Vec<Vec<u16>> = MOVES.iter().filter(|(a, b)| a < b).map(|&(a, b)| vec![a.into(), b.into()]).collect();
+    let symmetry = |points: Vec<u16>| {
+        let image = |&(start, end): &(u8, u8)| move_index(points[start as usize] as u8, points[end as usize] as u8);
         let actions = MOVES.iter().map(|m| image(m).expect("a symmetry maps edges to edges").0).collect();
         Symmetry { points, actions, planes: 2 }
     };

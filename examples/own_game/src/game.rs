@@ -128,7 +128,7 @@ fn directions() -> Vec<Vec<Option<u16>>> {
 /// The identity, and the reflection of left and right.
 fn symmetries() -> Vec<Symmetry> {
     let symmetry = |image: fn(usize) -> usize| Symmetry {
-        points: (0..POINTS).map(|point| (point / COLUMNS * COLUMNS + image(point % COLUMNS)) as u8).collect(),
+        points: (0..POINTS).map(|point| (point / COLUMNS * COLUMNS + image(point % COLUMNS)) as u16).collect(),
         actions: (0..COLUMNS).map(|column| image(column) as u16).collect(),
         planes: PLANES.len(),
     };

@@ -14,6 +14,9 @@ use crate::errors::{rules_error, unexpected_keyword, value_error, within};
 use crate::py_game::layout::tuple;
 use crate::settings;
 
+/// Most points of a board.
+const MAX_POINTS: usize = 1024;
+
 /// The class `turnstone.Game`.
 static BASE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -94,11 +97,11 @@ fn num_actions(object: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// Planes, height and width.
 fn observation_shape(object: &Bound<'_, PyAny>) -> PyResult<(usize, usize, usize)> {
     let (planes, height, width) = required(object, "observation_shape", "three ints: planes, height, width")?;
-    if (1..=1000).contains(&planes) && (1..=256).contains(&usize::saturating_mul(height, width)) {
+    if (1..=1000).contains(&planes) && (1..=MAX_POINTS).contains(&usize::saturating_mul(height, width)) {
         return Ok((planes, height, width));
     }
     let shape = tuple(&[planes, height, width]);
-    Err(value_error(format!("observation_shape is {shape}, but 1 to 1000 planes of 1 to 256 points are allowed")))
+    Err(value_error(format!("observation_shape is {shape}, but 1 to 1000 planes of 1 to {MAX_POINTS} points are allowed")))
 }
 
 /// Least and greatest number of an observation.
@@ -146,11 +149,7 @@ fn second_player_map(object: &Bound<'_, PyAny>, actions: usize) -> PyResult<Opti
 
 /// The symmetries, the identity first. The class lists the others as pairs: images of the points, images of the actions.
 fn symmetries(object: &Bound<'_, PyAny>, planes: usize, points: usize, actions: usize) -> PyResult<Vec<Symmetry>> {
-    let identity = Symmetry {
-        points: (0..points).map(|point| point as u8).collect(),
-        actions: (0..actions as u16).collect(),
-        planes,
-    };
+    let identity = Symmetry::identity(points, actions, planes);
     let kind = "a list of pairs: images of the points, images of the actions";
     let given: Vec<(Vec<usize>, Vec<usize>)> = typed(object, "symmetries", kind)?.unwrap_or_default();
     let mut symmetries = vec![identity];
@@ -162,7 +161,7 @@ fn symmetries(object: &Bound<'_, PyAny>, planes: usize, points: usize, actions: 
                 return Err(PyValueError::new_err(fault));
             }
         }
-        let points = of_points.into_iter().map(|point| point as u8).collect();
+        let points = of_points.into_iter().map(|point| point as u16).collect();
         let actions = of_actions.into_iter().map(|action| action as u16).collect();
         let symmetry = Symmetry { points, actions, planes };
         if !symmetries.contains(&symmetry) {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// Most bytes of a state.
-pub(super) const MOST: usize = 256;
+pub(super) const MOST: usize = 512;
 
 /// A position: the bytes of the array, little-endian, then zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -275,7 +275,7 @@ impl PyRules {
     }
 
     /// The image of a position under a symmetry, given the image of each point.
-    pub(super) fn permuted(&self, py: Python<'_>, state: &PyState, points: &[u8]) -> PyResult<PyState> {
+    pub(super) fn permuted(&self, py: Python<'_>, state: &PyState, points: &[u16]) -> PyResult<PyState> {
         let images = PyArray1::from_iter(py, points.iter().map(|&point| i64::from(point)));
         if overrides(self.object.bind(py), "permuted")? {
             let arguments = (self.layout.object(py, state)?, images);

@@ -71,7 +71,7 @@ impl Board {
 
     fn symmetry(&self, image: Image) -> Symmetry {
         let image = |(row, column)| image(row, column, self.size - 1);
-        let point = |(row, column)| (row * self.size + column) as u8;
+        let point = |(row, column)| (row * self.size + column) as u16;
         let image_of = |ply: &Ply| match *ply {
             Ply::Remove { row, column } => self.path_action(&[image((row, column))]),
             Ply::Jump(jump) => {

@@ -66,7 +66,7 @@ impl Ban {
         if self == Self::NONE {
             return self;
         }
-        let hole = symmetry.points[self.hole() as usize];
+        let hole = symmetry.points[self.hole() as usize] as u8;
         Self::new(hole, |line| self.others().any(|others| image(others, symmetry) == line))
     }
 

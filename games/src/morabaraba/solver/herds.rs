@@ -15,7 +15,7 @@ pub(super) struct Board {
     others: Vec<Vec<u32>>,
     near: Vec<u32>,
     /// For every symmetry the image of every point.
-    symmetries: Vec<Vec<u8>>,
+    symmetries: Vec<Vec<u16>>,
 }
 
 /// The cows of a side, all placed, and a ban: mills that it may not form by its next move.
