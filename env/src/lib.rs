@@ -30,6 +30,7 @@ mod rules;
 pub mod board;
 mod notation;
 pub mod lines;
+mod grid;
 mod mill_board;
 mod mill_material;
 mod playout;
@@ -51,6 +52,7 @@ pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
 pub use error::{Error, nearest, shortened};
 pub use game_list::{Games, Row};
+pub use grid::Grid;
 pub use gym::{Env, TimeStep};
 #[cfg(not(target_family = "wasm"))]
 pub use gym::{VecEnv, VecStep};

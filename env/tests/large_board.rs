@@ -1,9 +1,10 @@
 //! A board of more than 256 points: three in a row on 19 x 19 = 361 points.
 
-use turnstone_env::{Action, ActionList, Error, Notation, Outcome, Rules, Side, Spec, Symmetry, conformance};
+use turnstone_env::{Action, ActionList, Error, Grid, Notation, Outcome, Rules, Side, Spec, Symmetry, conformance};
 
 const SIZE: usize = 19;
-const POINTS: usize = SIZE * SIZE;
+const GRID: Grid = Grid::new(SIZE, SIZE);
+const POINTS: usize = GRID.points();
 
 #[derive(Clone, Debug)]
 struct ThreeInARow;
@@ -11,20 +12,14 @@ struct ThreeInARow;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct State([Option<Side>; POINTS]);
 
-/// The image of a point by a reflection in the diagonal.
-fn reflected(point: usize) -> u16 {
-    (point % SIZE * SIZE + point / SIZE) as u16
-}
-
 impl Rules for ThreeInARow {
     type State = State;
 
     fn spec(&self) -> Spec {
-        let base = Spec::new("three_in_a_row", 1, [SIZE, SIZE], &["own", "opponent's"], POINTS);
-        let images: Vec<u16> = (0..POINTS).map(reflected).collect();
-        let reflection = Symmetry { points: images.clone(), actions: images, planes: 2 };
-        let symmetries = vec![base.symmetries[0].clone(), reflection];
-        Spec { symmetries, piece_planes: Some([0, 1]), ..base }
+        let symmetries = GRID.symmetries_by_point(2, POINTS);
+        let planes = ["own", "opponent's"];
+        let spec = Spec::new("three_in_a_row", 1, [SIZE, SIZE], &planes, POINTS);
+        Spec { symmetries, piece_planes: Some([0, 1]), ..spec }
     }
 
     fn start(&self) -> State {
@@ -57,11 +52,7 @@ impl Rules for ThreeInARow {
     }
 
     fn observe(&self, state: &State, features: &mut [f32]) {
-        let mover = self.mover(state);
-        for (point, piece) in state.0.iter().enumerate() {
-            features[point] = f32::from(*piece == Some(mover));
-            features[POINTS + point] = f32::from(*piece == Some(mover.other()));
-        }
+        GRID.write_pieces(features, self.mover(state), |point| state.0[point]);
     }
 
     fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
@@ -73,24 +64,20 @@ impl Rules for ThreeInARow {
 
 impl Notation for ThreeInARow {
     fn action_text(&self, _: &State, action: Action) -> String {
-        let (row, column) = (SIZE - action.index() / SIZE, action.index() % SIZE);
-        format!("{}{row}", char::from(b'a' + column as u8))
+        GRID.cells().label(action.index())
     }
 
     fn position_text(&self, state: &State) -> String {
-        state.0.iter().map(|piece| piece.map_or('.', |side| ['X', 'O'][side.index()])).collect()
+        GRID.text(|point| state.0[point])
     }
 
     fn parse_position(&self, text: &str) -> Result<State, Error> {
-        let piece = |letter| ["X", "O"].iter().position(|name| *name == letter).map(|side| Side::BOTH[side]);
-        let points: Vec<_> = text.split("").filter(|letter| !letter.is_empty()).map(piece).collect();
-        points.try_into().map(State).map_err(|_| Error::position(text, "expected 361 letters"))
+        let pieces = GRID.parse(text).map_err(|fault| Error::position(text, fault))?;
+        Ok(State(pieces.try_into().expect("a piece or none on every point")))
     }
 }
 
 #[test]
 fn a_board_of_19_by_19_points_conforms() {
-    let point = |index: usize| usize::from(ThreeInARow.spec().symmetries[1].points[index]);
-    assert_eq!((point(18), point(342), point(300)), (342, 18, 300 % 19 * 19 + 15));
     conformance::check(&ThreeInARow, 3, 1);
 }

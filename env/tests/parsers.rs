@@ -85,7 +85,7 @@ fn konane_names_the_fault() {
     for (text, expected) in [
         ("XOXO/OXOX/XOXO/OXOX Y", "the mover must be X or O"),
         ("XOXO/OXOX/XOXO X", "there must be 4 rows, not 3"),
-        ("XOXO/OXOX/XOXOX/OXOX X", "row 2 must have 4 cells, not 5"),
+        ("XOXO/OXOX/XOXOX/OXOX X", "row 3 from the top must have 4 cells, not 5"),
         ("XOXO/OXXX/XOXO/OXOX X", "cell (3,3) must be O or `.`, not `X`"),
         ("XOXO/OXOX/XOXO/O.OX X", "the first gap must be at a corner or in the middle"),
         (".OXO/OXOX/XOXO/OXOX X", "X has removed, the other is to move"),

@@ -45,16 +45,20 @@ impl Cells {
         self
     }
 
-    pub(super) fn points(&self) -> Vec<BoardPoint> {
+    /// The name of a point, by its column and row.
+    #[must_use]
+    pub fn label(&self, point: usize) -> String {
         let wide = self.columns.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit()));
         let separator = if self.row_first || wide { "," } else { "" };
-        let label = |cell: usize| {
-            let [column, row] = [&self.columns[cell % self.lattice[1]], &self.rows[cell / self.lattice[1]]];
-            let [first, second] = if self.row_first { [row, column] } else { [column, row] };
-            format!("{first}{separator}{second}")
-        };
-        let point = |&cell: &u16| BoardPoint::new(label(cell.into()), self.centre(cell), UNIT / 2.0);
-        self.cells.iter().map(point).collect()
+        let cell = usize::from(self.cells[point]);
+        let [column, row] = [&self.columns[cell % self.lattice[1]], &self.rows[cell / self.lattice[1]]];
+        let [first, second] = if self.row_first { [row, column] } else { [column, row] };
+        format!("{first}{separator}{second}")
+    }
+
+    pub(super) fn points(&self) -> Vec<BoardPoint> {
+        let point = |(point, &cell): (usize, &u16)| BoardPoint::new(self.label(point), self.centre(cell), UNIT / 2.0);
+        self.cells.iter().enumerate().map(point).collect()
     }
 
     pub(super) fn text(&self, letters: &[char]) -> String {

@@ -155,10 +155,8 @@ impl Notation for Konane {
     }
 
     fn position_text(&self, state: &State) -> String {
-        let cell = |row, column| self.stone_at(state, row, column).map_or('.', |side| PIECES[side.index()]);
-        let row = |row| (0..self.size).map(|column| cell(row, column)).collect();
-        let rows: Vec<String> = (0..self.size).map(row).collect();
-        format!("{} {}", rows.join("/"), PIECES[state.mover.index()])
+        let stone = |point: usize| self.stone_at(state, point / self.size, point % self.size);
+        self.board.grid().text_with_mover(stone, state.mover)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, Error> {
@@ -171,13 +169,15 @@ impl Notation for Konane {
     }
 
     fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
-        let cells = Cells::new([self.size; 2], self.spec.cells.clone());
         let columns = (1..=self.size).map(|column| column.to_string()).collect();
         Board {
             contents: self.points().map(|(row, column)| self.stone_at(state, row, column).into()).collect(),
             marked: marks(self, last),
             status: status(self.outcome(state), state.mover, self.spec.sides),
-            ..Board::new(Shape::Cells(Cells { columns, chequered: true, row_first: true, ..cells }), self.spec.points)
+            ..Board::new(
+                Shape::Cells(Cells { columns, chequered: true, row_first: true, ..self.board.grid().cells() }),
+                self.spec.points,
+            )
         }
     }
 }

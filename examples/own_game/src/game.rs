@@ -14,13 +14,12 @@
 //! of four leads over the top of one column to the bottom of the next.
 
 use turnstone_env::board::{Board, Cells, Shape};
-use turnstone_env::{
-    Action, ActionList, Error, Notation, Outcome, Rules, Side, Spec, Symmetry, board_of_planes, lines,
-};
+use turnstone_env::{Action, ActionList, Error, Grid, Notation, Outcome, Rules, Side, Spec, Symmetry, board_of_planes};
 
 const COLUMNS: usize = 7;
 const ROWS: usize = 6;
-const POINTS: usize = COLUMNS * ROWS;
+const GRID: Grid = Grid::new(ROWS, COLUMNS);
+const POINTS: usize = GRID.points();
 
 /// Distance of two cells of a row in bits.
 const COLUMN_BITS: usize = ROWS + 1;
@@ -44,7 +43,6 @@ const CELLS: [u64; POINTS] = {
     cells
 };
 
-const PIECES: [char; 2] = ['X', 'O'];
 const PLANES: [&str; 6] = [
     "own discs",
     "opponent's discs",
@@ -72,6 +70,11 @@ impl State {
 
     pub(crate) fn occupied(&self) -> u64 {
         self.discs[0] | self.discs[1]
+    }
+
+    /// Whose disc is on a point.
+    fn piece(&self, point: usize) -> Option<Side> {
+        Side::BOTH.into_iter().find(|side| self.discs[side.index()] & CELLS[point] != 0)
     }
 
     pub(crate) fn mover(&self) -> Side {
@@ -111,28 +114,12 @@ fn column(action: Action) -> u64 {
     ((1 << ROWS) - 1) << (COLUMN_BITS * action.index())
 }
 
-/// For each direction, the next point in it from every point: the lines along which four discs win.
-fn directions() -> Vec<Vec<Option<u16>>> {
-    let direction = |down: isize, right: isize| {
-        let step = |point: usize| {
-            let row = (point / COLUMNS).checked_add_signed(down).filter(|&row| row < ROWS)?;
-            let column = (point % COLUMNS).checked_add_signed(right).filter(|&column| column < COLUMNS)?;
-            Some((point, row * COLUMNS + column))
-        };
-        lines::direction(POINTS, (0..POINTS).filter_map(step))
-    };
-    let forward = [(0, 1), (1, 0), (1, 1), (1, -1)];
-    forward.iter().flat_map(|&(down, right)| [direction(down, right), direction(-down, -right)]).collect()
-}
-
-/// The identity, and the reflection of left and right.
+/// The identity, and the reflection of left and right: the symmetries that leave the top row at the top.
 fn symmetries() -> Vec<Symmetry> {
-    let symmetry = |image: fn(usize) -> usize| Symmetry {
-        points: (0..POINTS).map(|point| (point / COLUMNS * COLUMNS + image(point % COLUMNS)) as u16).collect(),
-        actions: (0..COLUMNS).map(|column| image(column) as u16).collect(),
-        planes: PLANES.len(),
-    };
-    vec![symmetry(|column| column), symmetry(|column| COLUMNS - 1 - column)]
+    let image = |action: Action, points: &[u16]| Action(points[action.index()] % COLUMNS as u16);
+    let mut symmetries = GRID.symmetries(PLANES.len(), COLUMNS, image);
+    symmetries.retain(|symmetry| usize::from(symmetry.points[0]) < COLUMNS);
+    symmetries
 }
 
 impl Rules for ConnectFour {
@@ -140,7 +127,7 @@ impl Rules for ConnectFour {
 
     fn spec(&self) -> Spec {
         Spec {
-            directions: directions(),
+            directions: GRID.directions(&Grid::STEPS),
             bounds: [0.0, 1.0],
             blocks: vec![("DROP", COLUMNS)],
             symmetries: symmetries(),
@@ -195,10 +182,8 @@ impl Rules for ConnectFour {
             completing_cells(opponents, occupied),
             if mover == Side::First { ODD_ROWS } else { BOARD & !ODD_ROWS },
         ];
-        for (plane, cells) in features.chunks_exact_mut(POINTS).zip(planes) {
-            for (feature, cell) in plane.iter_mut().zip(CELLS) {
-                *feature = if cells & cell == 0 { 0.0 } else { 1.0 };
-            }
+        for (plane, cells) in planes.into_iter().enumerate() {
+            GRID.write_plane(features, plane, |point| cells & CELLS[point] != 0);
         }
     }
 
@@ -226,14 +211,16 @@ impl Notation for ConnectFour {
 
     /// The rows from the top down, e.g. `......./......./......./......./...O.../...X...`.
     fn position_text(&self, state: &State) -> String {
-        let rows: Vec<String> =
-            CELLS.chunks(COLUMNS).map(|row| row.iter().map(|&c| piece(state, c)).collect()).collect();
-        rows.join("/")
+        GRID.text(|point| state.piece(point))
     }
 
     fn parse_position(&self, text: &str) -> Result<State, Error> {
-        let state = read_cells(text).map_err(|fault| Error::position(text, fault))?;
-        check(&state).map_err(|fault| Error::position(text, fault))?;
+        let fault = |fault: String| Error::position(text, fault);
+        let mut state = State::default();
+        for (cell, piece) in CELLS.iter().zip(GRID.parse(text).map_err(fault)?) {
+            piece.into_iter().for_each(|side| state.discs[side.index()] |= cell);
+        }
+        check(&state).map_err(|reason| fault(reason.to_owned()))?;
         Ok(state)
     }
 
@@ -245,9 +232,8 @@ impl Notation for ConnectFour {
 
     /// The columns have numbers; the fours that end the game are emphasised.
     fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
-        let cells = Cells::new([ROWS, COLUMNS], (0..POINTS as u16).collect());
         let columns = (1..=COLUMNS).map(|column| column.to_string()).collect();
-        let shape = Shape::Cells(Cells { columns, ..cells });
+        let shape = Shape::Cells(Cells { columns, ..GRID.cells() });
         Board { shape, formed: fours(state), ..board_of_planes(self, state, last) }
     }
 }
@@ -263,29 +249,6 @@ fn fours(state: &State) -> Vec<Vec<usize>> {
         }
     }
     lines
-}
-
-/// The letter of a cell.
-fn piece(state: &State, cell: u64) -> char {
-    let side = Side::BOTH.into_iter().find(|side| state.discs[side.index()] & cell != 0);
-    side.map_or('.', |side| PIECES[side.index()])
-}
-
-/// The discs that a text shows, wherever they lie.
-fn read_cells(text: &str) -> Result<State, &'static str> {
-    let rows: Vec<&str> = text.split('/').collect();
-    if rows.len() != ROWS || rows.iter().any(|row| row.chars().count() != COLUMNS) {
-        return Err("expected six rows of seven cells, from the top down, with `/` between them");
-    }
-    let mut state = State::default();
-    for (letter, cell) in rows.iter().flat_map(|row| row.chars()).zip(CELLS) {
-        match PIECES.iter().position(|&piece| piece == letter) {
-            Some(side) => state.discs[side] |= cell,
-            None if letter == '.' => {}
-            None => return Err("a cell is `X`, `O` or `.`"),
-        }
-    }
-    Ok(state)
 }
 
 /// Refuses positions that no game leads to: with the wrong number of discs, discs in the air, or plies after the end.

@@ -90,7 +90,7 @@ fn the_board_is_drawn_with_its_coordinates() {
 fn faults_are_named() {
     let position = |text: &str| ConnectFour.parse_position(text).expect_err("a fault").to_string();
     let rows = |rows: [&str; 3]| format!("......./......./......./{}", rows.join("/"));
-    assert!(position("...").contains("six rows"));
+    assert!(position("...").contains("6 rows"));
     assert!(position(&rows([".......", ".......", "...Z..."])).contains("`X`, `O` or `.`"));
     assert!(position(&rows([".......", ".......", "...O..."])).contains("as many discs"));
     assert!(position(&rows([".......", "...X...", "......."])).contains("empty cell below"));

@@ -97,12 +97,12 @@ impl Direction {
     pub(super) const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
     /// The change of row from the top and of column by one cell.
-    const fn step(self) -> (isize, isize) {
+    pub(super) const fn step(self) -> [isize; 2] {
         match self {
-            Self::Up => (-1, 0),
-            Self::Right => (0, 1),
-            Self::Down => (1, 0),
-            Self::Left => (0, -1),
+            Self::Up => [-1, 0],
+            Self::Right => [0, 1],
+            Self::Down => [1, 0],
+            Self::Left => [0, -1],
         }
     }
 }
@@ -119,7 +119,7 @@ pub(super) struct Jump {
 impl Jump {
     /// Row from the top and column of the cell `cells` further on, which lies on the board.
     pub(super) fn cell(&self, cells: usize) -> (usize, usize) {
-        let (down, right) = self.direction.step();
+        let [down, right] = self.direction.step();
         let moved = |from: usize, step: isize| from.wrapping_add_signed(step * cells as isize);
         (moved(self.row, down), moved(self.column, right))
     }
@@ -218,7 +218,7 @@ impl Board {
             toggle(&mut from, self.bit(row, column));
             self.plies.push(Ply::Jump(Jump { row, column, direction, jumps }));
         }
-        let (down, right) = direction.step();
+        let [down, right] = direction.step();
         let bits = if self.is_small() { 64 } else { 256 };
         let rotation = |cells: usize| {
             let by = (down * self.bit(1, 0) as isize + right) * cells as isize;

@@ -1,36 +1,25 @@
 //! Konane's shape for learners: planes, symmetries, and the number of the action that follows a path of cells.
 
-use super::board::{Board, Direction, Jump, Ply};
+use super::board::{Board, Direction, Jump, Ply, colour};
 use crate::action::Action;
-use crate::lines;
+use crate::grid::Grid;
 use crate::spec::Spec;
 use crate::symmetry::Symmetry;
 
 const PLANES: [&str; 3] = ["own stones", "opponent's stones", "empty cells"];
 const SCALARS: [&str; 2] = ["first removal", "second removal"];
 
-/// Maps a cell, as row from the top and column, to its image; the third argument is the last row or column.
-type Image = fn(usize, usize, usize) -> (usize, usize);
-
-/// Of the square's eight symmetries these keep the colours and, with them, the cells where the opening may remove: the
-/// identity, half a turn, and the reflections in both diagonals. The other four swap X and O.
-const IMAGES: [Image; 4] = [
-    |row, column, _| (row, column),
-    |row, column, last| (last - row, last - column),
-    |row, column, _| (column, row),
-    |row, column, last| (last - column, last - row),
-];
-
 impl Board {
     pub(super) fn spec(&self) -> Spec {
-        let points = self.size * self.size;
+        let grid = self.grid();
+        let points = grid.points();
         Spec {
-            directions: Direction::ALL.map(|direction| self.next_cells(direction)).into(),
+            directions: grid.directions(&Direction::ALL.map(Direction::step)),
             scalars: SCALARS.map(str::to_owned).into(),
             bounds: [0.0, 1.0],
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
             action_kinds: self.action_kinds(),
-            symmetries: IMAGES.iter().map(|&image| self.symmetry(image)).collect(),
+            symmetries: self.symmetries(),
             piece_planes: Some([0, 1]),
             sides: ["dark", "light"],
             draws: false,
@@ -58,33 +47,29 @@ impl Board {
         kinds
     }
 
-    /// The cell beside each cell.
-    fn next_cells(&self, direction: Direction) -> Vec<Option<u16>> {
-        let point = |(row, column)| row * self.size + column;
-        let steps = self.points().map(|(row, column)| {
-            let next = Jump { row, column, direction, jumps: 0 }.cell(1);
-            ((row, column), next)
-        });
-        let on_board = |&(_, (row, column)): &(_, (usize, usize))| row < self.size && column < self.size;
-        lines::direction(self.size * self.size, steps.filter(on_board).map(|(from, to)| (point(from), point(to))))
+    /// The points in reading order.
+    pub(super) fn grid(&self) -> Grid {
+        Grid::new(self.size, self.size)
     }
 
-    fn symmetry(&self, image: Image) -> Symmetry {
-        let image = |(row, column)| image(row, column, self.size - 1);
-        let point = |(row, column)| (row * self.size + column) as u16;
-        let image_of = |ply: &Ply| match *ply {
-            Ply::Remove { row, column } => self.path_action(&[image((row, column))]),
-            Ply::Jump(jump) => {
-                let path: Vec<_> = (0..=jump.jumps).map(|jumps| image(jump.cell(2 * jumps))).collect();
-                self.path_action(&path)
-            }
+    /// Of the square's eight symmetries four keep the colours and, with them, the cells where the opening may remove. The
+    /// other four swap X and O.
+    fn symmetries(&self) -> Vec<Symmetry> {
+        let image = |action: Action, points: &[u16]| {
+            let image = |(row, column)| {
+                let point = usize::from(points[row * self.size + column]);
+                (point / self.size, point % self.size)
+            };
+            let path: Vec<_> = match self.plies[action.index()] {
+                Ply::Remove { row, column } => vec![image((row, column))],
+                Ply::Jump(jump) => (0..=jump.jumps).map(|jumps| image(jump.cell(2 * jumps))).collect(),
+            };
+            self.path_action(&path).expect("a symmetry maps lines to lines")
         };
-        let image_of = |ply| image_of(ply).expect("a symmetry maps lines to lines").0;
-        Symmetry {
-            points: self.points().map(|cell| point(image(cell))).collect(),
-            actions: self.plies.iter().map(image_of).collect(),
-            planes: PLANES.len(),
-        }
+        let mut symmetries = self.grid().symmetries(PLANES.len(), self.plies.len(), image);
+        let corner = |point: usize| colour(point / self.size, point % self.size);
+        symmetries.retain(|symmetry| corner(symmetry.points[0].into()) == corner(0));
+        symmetries
     }
 
     /// The action that removes the one cell of a path or jumps along it; cells are row from the top and column.

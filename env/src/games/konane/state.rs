@@ -152,13 +152,7 @@ impl Konane {
 
     /// The points beside a point in increasing order.
     pub(super) fn neighbours(&self, point: usize) -> impl Iterator<Item = usize> + use<> {
-        let (size, column) = (self.size, point % self.size);
-        let beside = [
-            (point >= size).then(|| point - size),
-            (column > 0).then(|| point - 1),
-            (column + 1 < size).then(|| point + 1),
-            (point + size < size * size).then(|| point + size),
-        ];
-        beside.into_iter().flatten()
+        let grid = self.board.grid();
+        [[-1, 0], [0, -1], [0, 1], [1, 0]].into_iter().filter_map(move |step| grid.step(point, step))
     }
 }

@@ -32,34 +32,15 @@ impl Konane {
     }
 
     pub(super) fn read_position(&self, text: &str) -> Result<State, String> {
-        let fields: Vec<&str> = text.split_whitespace().collect();
-        let [board, mover] = fields[..] else {
-            return Err("expected the rows from the top joined by `/`, and the mover X or O".into());
-        };
-        let mover = match mover {
-            "X" => Side::First,
-            "O" => Side::Second,
-            _ => return Err("the mover must be X or O".into()),
-        };
-        let rows: Vec<&str> = board.split('/').collect();
-        if rows.len() != self.size {
-            return Err(format!("there must be {} rows, not {}", self.size, rows.len()));
-        }
+        let (pieces, mover) = self.board.grid().parse_with_mover(text)?;
         let mut state = State { stones: [0; 4], mover };
-        for (row, cells) in rows.iter().enumerate() {
-            let width = cells.chars().count();
-            if width != self.size {
-                return Err(format!("row {} must have {} cells, not {width}", self.size - row, self.size));
+        for ((row, column), side) in self.points().zip(pieces).filter_map(|(cell, piece)| Some((cell, piece?))) {
+            if side != colour(row, column) {
+                let [owner, found] = [side.other(), side].map(|side| PIECES[side.index()]);
+                let (row, column) = (self.size - row, column + 1);
+                return Err(format!("cell ({row},{column}) must be {owner} or `.`, not `{found}`"));
             }
-            for (column, cell) in cells.chars().enumerate() {
-                let owner = PIECES[colour(row, column).index()];
-                if cell == owner {
-                    toggle(&mut state.stones, self.board.bit(row, column));
-                } else if cell != '.' {
-                    let (row, column) = (self.size - row, column + 1);
-                    return Err(format!("cell ({row},{column}) must be {owner} or `.`, not `{}`", cell.escape_debug()));
-                }
-            }
+            toggle(&mut state.stones, self.board.bit(row, column));
         }
         self.impossible(&state).map_or(Ok(state), Err)
     }
