@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use turnstone_env::{Notation, Rules};
-use turnstone_exact::{ExactValues, SolveLimits, TableError};
+use turnstone_exact::{ExactValues, Searched, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use crate::solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, start_text};
@@ -38,7 +38,8 @@ pub trait Playable: 'static {
         vec![Box::new(WinLoss)]
     }
 
-    /// Exact values, with table files in the folder `tables`. `None` if there are none for the game's parameters.
+    /// Exact values, with table files in the folder `tables`. `None` if there are none for the game's parameters. A game
+    /// without a solver of its own can have `effort.searched(game)`.
     ///
     /// # Errors
     /// A table is missing or damaged; the message names the command that builds it.
@@ -148,6 +149,30 @@ pub enum Effort {
     /// a position, or gives up after some seconds. A limit of nodes makes the answers of two calls equal, and the number
     /// of threads is ignored then.
     Patient(SolveLimits),
+}
+
+/// Maximum number of nodes per position where nothing else limits a search: [`Effort::Full`] some seconds,
+/// [`Effort::Quick`] milliseconds, [`Effort::Patient`] about a second.
+const NODES: [u64; 3] = [5_000_000, 20_000, 1_000_000];
+
+impl Effort {
+    /// The limits of a search whose nodes take a microsecond or less.
+    #[must_use]
+    pub fn limits(self) -> SolveLimits {
+        let [full, quick, patient] = NODES;
+        match self {
+            Self::Full => SolveLimits::nodes(full),
+            Self::Quick => SolveLimits::nodes(quick),
+            Self::Patient(limits) if limits.nodes == u64::MAX && limits.time.is_none() => SolveLimits::nodes(patient),
+            Self::Patient(limits) => limits,
+        }
+    }
+
+    /// Exact values of the positions that alpha-beta decides within [`Effort::limits`].
+    #[must_use]
+    pub fn searched<G: Notation>(self, game: &G) -> Box<dyn ExactValues<G>> {
+        Box::new(Searched::new(game, self.limits()))
+    }
 }
 
 /// Files shipped with a game, compiled into the program.

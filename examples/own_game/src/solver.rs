@@ -8,17 +8,23 @@ mod table;
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use turnstone_agents::Effort;
 use turnstone_env::{Action, ActionList, Rules, Side};
-use turnstone_exact::ExactValues;
+use turnstone_exact::{ExactValues, SolveLimits};
+use turnstone_search::Clock;
+use turnstone_search::classic::Stop;
 
 use crate::game::{ConnectFour, State};
 use position::{END, Position};
 use table::Table;
 
-/// The budget of nodes is spent.
+/// A limit was reached, or the search was stopped.
 struct Exceeded;
+
+/// Nodes between two looks at the clock and the flag that stops a search.
+const BETWEEN_LOOKS: u64 = 4096;
 
 /// Finds the values and scores of positions.
 pub struct Solver {
@@ -27,13 +33,17 @@ pub struct Solver {
     by_mirror: bool,
     nodes: u64,
     most_nodes: u64,
+    deadline: Option<Duration>,
+    clock: Clock,
+    stop: Stop,
 }
 
 impl Solver {
     /// A solver with a transposition table of `entries` positions, rounded up to a power of two, 8 bytes each.
     #[must_use]
     pub fn new(entries: usize) -> Self {
-        Self { table: Table::new(entries), by_mirror: false, nodes: 0, most_nodes: 0 }
+        let (clock, stop) = (Clock::default(), Stop::default());
+        Self { table: Table::new(entries), by_mirror: false, nodes: 0, most_nodes: 0, deadline: None, clock, stop }
     }
 
     /// Number of nodes of the last search.
@@ -42,21 +52,21 @@ impl Solver {
         self.nodes
     }
 
-    /// The value of a position for the mover: 1, 0 or -1. `None` if the search takes more than `most_nodes` nodes.
-    pub fn value(&mut self, state: &State, most_nodes: u64) -> Option<i8> {
-        self.begin(state, most_nodes);
+    /// The value of a position for the mover: 1, 0 or -1. `None` if a limit is reached.
+    pub fn value(&mut self, state: &State, limits: &SolveLimits) -> Option<i8> {
+        self.begin(state, limits);
         Some(self.solve(state, [-1, 1]).ok()?.signum() as i8)
     }
 
-    /// The score of a position for the mover. `None` if the search takes more than `most_nodes` nodes.
-    pub fn score(&mut self, state: &State, most_nodes: u64) -> Option<i32> {
-        self.begin(state, most_nodes);
+    /// The score of a position for the mover. `None` if a limit is reached.
+    pub fn score(&mut self, state: &State, limits: &SolveLimits) -> Option<i32> {
+        self.begin(state, limits);
         self.solve(state, [-END, END]).ok()
     }
 
     /// The value of each legal action for the mover. Bounds that earlier searches have found are used.
     pub fn action_values(&mut self, state: &State) -> Vec<(Action, i8)> {
-        (self.nodes, self.most_nodes) = (0, u64::MAX);
+        (self.nodes, self.most_nodes, self.deadline) = (0, u64::MAX, None);
         let mut legal = ActionList::new();
         ConnectFour.legal(state, &mut legal);
         let value = |&action: &Action| {
@@ -69,10 +79,20 @@ impl Solver {
     }
 
     /// Every search begins with an empty table: whether it finishes does not depend on the ones before.
-    fn begin(&mut self, state: &State, most_nodes: u64) {
+    fn begin(&mut self, state: &State, limits: &SolveLimits) {
         self.table.clear();
         self.by_mirror = Position::of(state).leads_to_mirror_images();
-        (self.nodes, self.most_nodes) = (0, most_nodes);
+        (self.nodes, self.most_nodes) = (0, limits.nodes);
+        self.deadline = limits.time.map(|time| self.clock.now().saturating_add(time));
+    }
+
+    /// Counts a node.
+    fn count(&mut self) -> Result<(), Exceeded> {
+        self.nodes += 1;
+        let late = || self.deadline.is_some_and(|deadline| self.clock.now() >= deadline);
+        let looks = self.nodes.is_multiple_of(BETWEEN_LOOKS);
+        let over = self.nodes > self.most_nodes || looks && (late() || self.stop.is_raised());
+        if over { Err(Exceeded) } else { Ok(()) }
     }
 
     /// The score of a position if it lies in the window, else a bound of it at or outside the window's end. Each search
@@ -101,10 +121,7 @@ impl Solver {
     /// A bound of the score of a position where the mover has no win at once: a lower one above `alpha` if the score is
     /// above it, else an upper one.
     fn search(&mut self, position: Position, alpha: i32) -> Result<i32, Exceeded> {
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
-            return Err(Exceeded);
-        }
+        self.count()?;
         let plies = position.plies();
         let landings = position.safe_landings();
         if landings == 0 {
@@ -151,18 +168,18 @@ impl fmt::Debug for Solver {
     }
 }
 
-/// Exact values of the positions that the solver finishes within a number of nodes.
+/// Exact values of the positions that the solver finishes within limits.
 #[derive(Debug)]
 pub struct SolvedValues {
     solver: Mutex<Solver>,
-    most_nodes: u64,
+    limits: SolveLimits,
 }
 
 impl SolvedValues {
-    /// Searches every position with at most `most_nodes` nodes.
+    /// Searches every position within these limits.
     #[must_use]
-    pub fn new(solver: Solver, most_nodes: u64) -> Self {
-        Self { solver: Mutex::new(solver), most_nodes }
+    pub fn new(solver: Solver, limits: SolveLimits) -> Self {
+        Self { solver: Mutex::new(solver), limits }
     }
 
     fn with_solver<T>(&self, search: impl FnOnce(&mut Solver) -> T) -> T {
@@ -172,25 +189,27 @@ impl SolvedValues {
 
 impl ExactValues<ConnectFour> for SolvedValues {
     fn value(&self, _: &ConnectFour, state: &State) -> Option<i8> {
-        let value = self.with_solver(|solver| solver.value(state, self.most_nodes))?;
+        let value = self.with_solver(|solver| solver.value(state, &self.limits))?;
         Some(if state.mover() == Side::First { value } else { -value })
     }
 
     fn distance(&self, _: &ConnectFour, state: &State) -> Option<u32> {
-        let score = self.with_solver(|solver| solver.score(state, self.most_nodes))?;
+        let score = self.with_solver(|solver| solver.score(state, &self.limits))?;
         (score != 0).then(|| (END - score.abs()) as u32 - state.occupied().count_ones())
+    }
+
+    fn stop_by(&mut self, stop: &Stop) {
+        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop = stop.clone();
     }
 }
 
-/// Most nodes of a search and entries of the transposition table: a second or two and 16 MB.
-const FULL: (u64, usize) = (5_000_000, 1 << 21);
-/// The same for answers during play: milliseconds.
-const QUICK: (u64, usize) = (20_000, 1 << 13);
+/// Most entries of the transposition table: 16 MB.
+const ENTRIES: u64 = 1 << 21;
 
 impl From<Effort> for SolvedValues {
     fn from(effort: Effort) -> Self {
-        let (nodes, entries) = if matches!(effort, Effort::Full) { FULL } else { QUICK };
-        Self::new(Solver::new(entries), nodes)
+        let limits = effort.limits();
+        Self::new(Solver::new(limits.nodes.clamp(1, ENTRIES) as usize), limits)
     }
 }
 

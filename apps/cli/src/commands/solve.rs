@@ -29,10 +29,10 @@ Examples:
 pub(crate) struct Solve {
     #[command(flatten)]
     place: PlaceArgs,
-    /// Give up after this many nodes (Mancala and Konane) [default: no limit]
+    /// Give up after this many nodes, where the game is searched [default: no limit]
     #[arg(long)]
     nodes: Option<u64>,
-    /// Give up after this time, such as 30s or 5m (Mancala and Konane) [default: no limit]
+    /// Give up after this time, such as 30s or 5m, where the game is searched [default: no limit]
     #[arg(long, value_parser = |text: &str| parse_time("the time", text))]
     time: Option<Duration>,
     /// Largest endgames in the tables: stones in play (Mancala) [default: 20, or the table as it is], or cows on the board

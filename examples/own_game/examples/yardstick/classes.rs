@@ -8,6 +8,7 @@ use own_game::{ConnectFour, OpenLines, Solver, State};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Action, ActionList, Notation, Rules, Side};
+use turnstone_exact::SolveLimits;
 use turnstone_search::classic::AlphaBeta;
 
 /// The games of a class are drawn from this seed plus the class's number.
@@ -89,7 +90,7 @@ impl Class {
 
     /// The values of a candidate's actions. `None` if it is not of this difficulty.
     pub fn assess(&self, state: State, solver: &mut Solver) -> Option<Assessed> {
-        solver.value(&state, self.nodes.end - 1)?;
+        solver.value(&state, &SolveLimits::nodes(self.nodes.end - 1))?;
         let nodes = solver.nodes();
         self.nodes.contains(&nodes).then(|| Assessed { state, actions: solver.action_values(&state), nodes })
     }

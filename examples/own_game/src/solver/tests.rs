@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::{Notation, play_text};
 
-const BUDGET: u64 = 50_000_000;
+const BUDGET: SolveLimits = SolveLimits::nodes(50_000_000);
 
 /// Running positions after this many random plies.
 fn random_positions(plies: u32) -> impl Iterator<Item = State> {
@@ -52,8 +52,8 @@ fn scores_are_those_of_minimax() {
     for (plies, count) in [(30, 20), (33, 100), (36, 200), (40, 200)] {
         for state in random_positions(plies).take(count) {
             let (score, text) = (minimax(&state), ConnectFour.position_text(&state));
-            assert_eq!(solver.score(&state, BUDGET), Some(score), "{text}");
-            assert_eq!(solver.value(&state, BUDGET), Some(score.signum() as i8), "{text}");
+            assert_eq!(solver.score(&state, &BUDGET), Some(score), "{text}");
+            assert_eq!(solver.value(&state, &BUDGET), Some(score.signum() as i8), "{text}");
             seen[(score.signum() + 1) as usize] += 1;
         }
     }
@@ -65,10 +65,10 @@ fn a_score_is_the_best_of_the_scores_after_each_ply() {
     let mut solver = Solver::new(1 << 18);
     for state in random_positions(20).take(20) {
         let children = children(&state);
-        let best = children.iter().map(|child| -solver.score(child, BUDGET).expect("in the budget")).max();
-        assert_eq!(solver.score(&state, BUDGET), best, "{}", ConnectFour.position_text(&state));
-        let value = children.iter().map(|child| -solver.value(child, BUDGET).expect("in the budget")).max();
-        assert_eq!(solver.value(&state, BUDGET), value, "{}", ConnectFour.position_text(&state));
+        let best = children.iter().map(|child| -solver.score(child, &BUDGET).expect("in the budget")).max();
+        assert_eq!(solver.score(&state, &BUDGET), best, "{}", ConnectFour.position_text(&state));
+        let value = children.iter().map(|child| -solver.value(child, &BUDGET).expect("in the budget")).max();
+        assert_eq!(solver.value(&state, &BUDGET), value, "{}", ConnectFour.position_text(&state));
     }
 }
 
@@ -76,12 +76,12 @@ fn a_score_is_the_best_of_the_scores_after_each_ply() {
 fn the_values_of_actions_are_those_of_the_positions_after_them() {
     let (mut solver, mut other) = (Solver::new(1 << 16), Solver::new(1 << 16));
     for state in random_positions(22).take(50) {
-        solver.value(&state, BUDGET).expect("in the budget"); // leaves bounds in the table
+        solver.value(&state, &BUDGET).expect("in the budget"); // leaves bounds in the table
         let values = solver.action_values(&state);
         let children = children(&state);
         assert_eq!(values.len(), children.len());
         for ((action, value), child) in values.into_iter().zip(&children) {
-            let expected = -other.value(child, BUDGET).expect("in the budget");
+            let expected = -other.value(child, &BUDGET).expect("in the budget");
             assert_eq!(value, expected, "{} of {}", action.0, ConnectFour.position_text(&state));
         }
     }
@@ -136,9 +136,9 @@ fn mirror_images_share_a_key_and_are_met_only_where_they_can_be() {
 fn the_table_changes_no_score() {
     let (mut solver, mut without) = (Solver::new(1 << 16), Solver::new(1));
     for state in random_positions(22).take(300) {
-        let score = solver.score(&state, BUDGET).expect("in the budget");
-        assert_eq!(without.score(&state, BUDGET), Some(score), "{}", ConnectFour.position_text(&state));
-        let value = solver.value(&state, BUDGET).expect("in the budget");
+        let score = solver.score(&state, &BUDGET).expect("in the budget");
+        assert_eq!(without.score(&state, &BUDGET), Some(score), "{}", ConnectFour.position_text(&state));
+        let value = solver.value(&state, &BUDGET).expect("in the budget");
         assert_eq!(i32::from(value), score.signum(), "{}", ConnectFour.position_text(&state));
     }
 }
@@ -175,9 +175,13 @@ fn optimal_play_ends_as_the_value_and_the_distance_say() {
 }
 
 #[test]
-fn a_search_ends_with_its_budget() {
+fn every_limit_ends_a_search() {
     let mut solver = Solver::new(1 << 10);
-    assert_eq!(solver.score(&ConnectFour.start(), 1000), None);
+    let start = ConnectFour.start();
+    assert_eq!(solver.score(&start, &SolveLimits::nodes(1000)), None);
     let late = random_positions(36).next().expect("there are some");
-    assert!(solver.score(&late, 1000).is_some());
+    assert!(solver.score(&late, &SolveLimits::nodes(1000)).is_some());
+    assert_eq!(solver.score(&start, &SolveLimits::NONE.with_time(Some(Duration::from_millis(50)))), None);
+    solver.stop.raise();
+    assert_eq!(solver.score(&start, &SolveLimits::NONE), None);
 }
