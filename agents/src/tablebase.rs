@@ -56,7 +56,9 @@ pub struct Counts {
     pub first: usize,
     /// Positions won for the second side.
     pub second: usize,
-    /// Positions drawn by infinite play.
+    /// Draws that come about by the rules.
+    pub drawn: usize,
+    /// Draws by infinite play.
     pub endless: usize,
     /// Positions in which the game is over.
     pub over: usize,
@@ -68,11 +70,12 @@ pub struct Counts {
 
 impl Counts {
     /// Each kind in words, with its number of positions.
-    pub(crate) fn by_kind(&self) -> [(&'static str, usize); 7] {
+    pub(crate) fn by_kind(&self) -> [(&'static str, usize); 8] {
         [
             ("reachable positions", self.reachable),
             ("won for player 1", self.first),
             ("won for player 2", self.second),
+            ("draws by the rules", self.drawn),
             ("draws by infinite play", self.endless),
             ("positions that are over", self.over),
             ("won for the player to move", self.mover),
@@ -99,7 +102,9 @@ impl Enumeration {
             let Some(value) = solution.value(state) else { continue };
             counts.first += usize::from(value > 0);
             counts.second += usize::from(value < 0);
-            counts.endless += usize::from(value == 0 && !over);
+            let is_endless = solution.is_endless(state) == Some(true);
+            counts.endless += usize::from(is_endless);
+            counts.drawn += usize::from(value == 0 && !is_endless);
             let for_mover = if endless.mover(state) == Side::First { value } else { -value };
             counts.mover += usize::from(for_mover > 0);
             counts.other += usize::from(for_mover < 0);

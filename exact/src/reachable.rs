@@ -22,8 +22,9 @@ use crate::values::ExactValues;
 #[derive(Clone, Debug)]
 pub struct Solution<G: Rules> {
     states: Vec<G::State>,
-    values: Vec<i8>,
-    /// Plies to the end of won games, 0 for draws by infinite play.
+    /// `None` for draws by infinite play.
+    values: Vec<Option<i8>>,
+    /// Plies to the end where the value is known to come about, else 0.
     distances: Vec<u32>,
     numbers: HashMap<G::State, u32>,
 }
@@ -69,7 +70,14 @@ impl<G: Rules> Solution<G> {
     /// The value of a position for the first side: 1, 0 or -1; `None` if it cannot be reached.
     #[must_use]
     pub fn value(&self, state: &G::State) -> Option<i8> {
-        self.numbers.get(state).map(|&number| self.values[number as usize])
+        self.numbers.get(state).map(|&number| self.values[number as usize].unwrap_or(0))
+    }
+
+    /// Whether a position is a draw in which the game can go on for ever without loss to either player; `None` if it cannot
+    /// be reached. From other draws the game comes to an end by the rules, whatever is played of the moves that keep it.
+    #[must_use]
+    pub fn is_endless(&self, state: &G::State) -> Option<bool> {
+        self.numbers.get(state).map(|&number| self.values[number as usize].is_none())
     }
 
     /// Plies to the end of a won game, where the winner takes the shortest way and the loser the longest; `None` for draws
@@ -77,7 +85,7 @@ impl<G: Rules> Solution<G> {
     #[must_use]
     pub fn plies_to_end(&self, state: &G::State) -> Option<u32> {
         let number = *self.numbers.get(state)? as usize;
-        (self.values[number] != 0).then_some(self.distances[number])
+        self.values[number].is_some_and(|value| value != 0).then_some(self.distances[number])
     }
 
     fn add(&mut self, state: G::State) -> u32 {
@@ -120,7 +128,7 @@ impl<G: Rules> Solution<G> {
             }
         }
         self.distances = distances;
-        self.values = decided.into_iter().map(|value| value.unwrap_or(0)).collect();
+        self.values = decided;
     }
 }
 
@@ -187,5 +195,34 @@ impl<G: Notation> Unlimited<G> {
 impl<G: Notation> ExactValues<G> for Unlimited<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
         self.solution.value(&self.unlimited(game, state)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use turnstone_env::games::MuTorere;
+    use turnstone_env::toy::Toy;
+
+    use super::*;
+
+    #[test]
+    fn draws_by_the_rules_are_told_from_endless_ones() {
+        // Player 1 wins on the left; on the right player 2 chooses between two draws; the middle is lost for player 1.
+        let toy: Toy = "1(2(+1 +1) 2(-1 0) 2(0 1(0 -1)))".parse().expect("a tree");
+        let solution = Solution::of(&toy, 100).expect("small");
+        let endless = |state: &_| solution.is_endless(state) == Some(true);
+        assert!(!solution.states().iter().any(endless));
+        let draws = solution.states().iter().filter(|state| solution.value(state) == Some(0)).count();
+        assert_eq!(draws, 5);
+        let game = without_limits(&MuTorere::default()).expect("it can be 0");
+        let solution = Solution::of(&game, 10_000).expect("small");
+        assert_eq!(solution.is_endless(&game.start()), Some(true));
+        let (mut won, mut all) = (0, 0);
+        for state in solution.states() {
+            assert_eq!(solution.is_endless(state), Some(solution.value(state) == Some(0)));
+            won += usize::from(solution.value(state) != Some(0));
+            all += 1;
+        }
+        assert!(won > 50 && won < all, "{won} of {all}");
     }
 }

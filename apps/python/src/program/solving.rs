@@ -61,7 +61,7 @@ fn table_error(error: TableError) -> PyErr {
 impl ExactValues {
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(Counts { reachable, first, second, endless, over, mover, other }) = self.counts else {
+        let Some(Counts { reachable, first, second, drawn, endless, over, mover, other }) = self.counts else {
             return Ok(None);
         };
         let counts = PyDict::new(py);
@@ -69,7 +69,8 @@ impl ExactValues {
             ("reachable", reachable),
             ("won_for_player_0", first),
             ("won_for_player_1", second),
-            ("drawn", endless),
+            ("drawn", drawn + endless),
+            ("endless", endless),
             ("over", over),
             ("won_for_mover", mover),
             ("lost_for_mover", other),
