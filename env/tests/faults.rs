@@ -346,7 +346,7 @@ fn every_planted_fault_is_found() {
         (Fault::Unwritten, "all features written"),
         (Fault::WrongBounds, "all features written, from 0 to 0.5"),
         (Fault::Hidden, "equal features mean equal legal actions"),
-        (Fault::MoverLost, "position text"),
+        (Fault::MoverLost, "is read as another state"),
         (Fault::OneText, "names another action at"),
         (Fault::WrongRows, "are not those of the drawing"),
         (Fault::WrongSymmetry, "a symmetry maps the legal actions"),
