@@ -37,7 +37,11 @@ pub fn analyse(
 ) -> Result<()> {
     let Traits { checkpoint, has_tables, budget, .. } = agent.spec.traits();
     if checkpoint.is_none() {
-        bail!("agent `{}` has no network; name a checkpoint: az:<file>, or az:pretrained", agent.spec);
+        bail!(
+            "agent `{}`: `analyse` shows the searches of networks (az:<file>, az:pretrained) and, of one position, those of \
+             classical agents (alphabeta:depth=8); `solve` shows exact values",
+            agent.spec
+        );
     }
     if has_tables {
         bail!("agent `{}`: tables are for play, not for analysis", agent.spec);

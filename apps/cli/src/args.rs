@@ -43,6 +43,20 @@ impl GameArgs {
     }
 }
 
+/// Parameters of the games of a benchmark.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ParamArgs {
+    /// Set a parameter of the game; may be repeated
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = parse_param)]
+    params: Vec<(String, String)>,
+}
+
+impl ParamArgs {
+    pub(crate) fn params(&self) -> Params {
+        to_params(&self.params)
+    }
+}
+
 /// A game and its parameters; without a name, the game of the agent's checkpoint.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OptionalGameArgs {

@@ -266,7 +266,8 @@ fn search_prints_the_action_and_the_work() {
     }
     let over = ["analyse", "mu_torere", "--param", "max_plies=1", "--moves", "0,4", "--agent", "alphabeta:time=1s"];
     assert!(stdout(&over).contains("the game is over"));
-    assert!(fault(&["analyse", "mancala", "--agent", "random"]).contains("has no network"));
+    assert!(fault(&["analyse", "mancala", "--agent", "random"]).contains("shows the searches of networks"));
+    assert!(fault(&["analyse", "konane", "--agent", "exact"]).contains("`solve` shows exact values"));
     assert!(fault(&["analyse", "mancala", "--agent", "minimax:heuristic=magic"]).contains("no heuristic `magic`"));
 }
 

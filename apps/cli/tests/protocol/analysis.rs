@@ -129,5 +129,5 @@ fn an_agent_without_a_network_cannot_analyse() {
         .expect("the program runs");
     let error = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1));
-    assert!(error.starts_with("error: agent `mcts:sims=10` has no network; name a checkpoint"), "{error}");
+    assert!(error.starts_with("error: agent `mcts:sims=10`: `analyse` shows the searches of networks"), "{error}");
 }

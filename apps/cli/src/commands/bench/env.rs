@@ -9,15 +9,18 @@ use clap::Args;
 use rand::SeedableRng;
 use serde::Serialize;
 use turnstone_base::streams::Stream;
-use turnstone_env::{DynGame, Params, VecEnv};
+use turnstone_env::{DynGame, VecEnv};
 use turnstone_selfplay::Games;
 
 use super::subject::Rows;
+use crate::args::ParamArgs;
 
 #[derive(Args, Debug)]
 pub(crate) struct Env {
     /// Games to measure [default: all]
     games: Vec<String>,
+    #[command(flatten)]
+    params: ParamArgs,
     /// Seconds per measurement
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
@@ -44,7 +47,8 @@ impl Env {
         let time = Duration::try_from_secs_f64(self.seconds)?;
         let all: Vec<String> = games.names().map(str::to_owned).collect();
         let names = if self.games.is_empty() { &all } else { &self.games };
-        let measured = names.iter().map(|name| games.make(name, &Params::new())).collect::<Result<Vec<_>, _>>()?;
+        let params = self.params.params();
+        let measured = names.iter().map(|name| games.make(name, &params)).collect::<Result<Vec<_>, _>>()?;
         let [state, plies, steps, ratio] = ["state", "playout plies/s", "VecEnv steps/s", "ratio"];
         let mut rows = Rows::new(self.json, &format!("one thread{state:>24}{plies:>18}{steps:>18}{ratio:>8}"));
         for game in &measured {

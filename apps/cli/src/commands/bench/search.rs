@@ -7,11 +7,11 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use turnstone_agents::{ClassicalMethod, ClassicalSpec, PlayableGame, Threads};
-use turnstone_env::Params;
 use turnstone_search::classic::MAX_DEPTH;
 use turnstone_selfplay::Games;
 
 use super::subject::Rows;
+use crate::args::ParamArgs;
 
 /// Sizes of the transposition table in MiB; 0 is none.
 const TABLES: [u32; 2] = [0, 64];
@@ -22,6 +22,8 @@ const TIME: Duration = Duration::from_secs(1);
 pub(crate) struct Search {
     /// Name of a game [default: all games]
     game: Option<String>,
+    #[command(flatten)]
+    params: ParamArgs,
     /// Plies to look ahead
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEPTH)))]
     depth: u32,
@@ -55,7 +57,7 @@ impl Search {
             format!("{:<12} {:>6} {:>6} {:>12} {:>10} {:>10}", "game", "depth", "MiB", "nodes", "seconds", "Mnodes/s");
         let mut rows = Rows::new(self.json, &columns);
         for name in names {
-            let game = games.make(name, &Params::new())?;
+            let game = games.make(name, &self.params.params())?;
             for hash in TABLES {
                 let row = self.measure(&*game, hash);
                 let Row { game, depth, nodes, seconds, .. } = row;
