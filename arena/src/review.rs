@@ -254,12 +254,7 @@ impl Played<'_> {
     fn ending(&self, saved: &SavedGame) -> String {
         let last = self.replay.positions.last().expect("there is a first position");
         match (self.game.outcome(last), &saved.ending) {
-            (Some(outcome), _) => match (outcome.winner, outcome.margin) {
-                (Some(winner), 0) => format!("{winner} wins"),
-                (Some(winner), margin) => format!("{winner} wins by {}", margin.abs()),
-                (None, _) if outcome.truncated => "draw by the limit of plies".into(),
-                (None, _) => "draw".into(),
-            },
+            (Some(outcome), _) => self.game.spec().status(Some(outcome), self.game.mover(last)),
             (None, Some(ending)) => ending.clone(),
             (None, None) => "not played to its end".into(),
         }

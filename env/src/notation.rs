@@ -4,7 +4,6 @@ use crate::action::{Action, ActionList};
 use crate::board::{Board, Cells, Content, Shape};
 use crate::error::Error;
 use crate::rules::Rules;
-use crate::svg;
 
 /// Texts of a game's actions and positions, and what is to be seen of a position.
 pub trait Notation: Rules {
@@ -68,7 +67,7 @@ pub fn clicks<G: Notation>(game: &G, state: &G::State, action: Action) -> Vec<us
 pub fn board_of_planes<G: Notation>(game: &G, state: &G::State, last: Option<(&G::State, Action)>) -> Board {
     let spec = game.spec();
     let mover = game.mover(state);
-    let status = svg::status(game.outcome(state), mover, spec.sides);
+    let status = spec.status(game.outcome(state), mover);
     let Some(planes) = spec.piece_planes else {
         return Board { status, ..Board::new(Shape::Text(game.position_text(state) + "\n"), spec.points) };
     };

@@ -7,7 +7,8 @@ use crate::side::Side;
 pub struct Outcome {
     /// The winner, `None` for a draw.
     pub winner: Option<Side>,
-    /// Score of `First` minus score of `Second` where the game keeps scores, else 0.
+    /// Score of `First` minus score of `Second` where the game keeps scores, else 0; in half points if
+    /// [`Spec::half_points`](crate::Spec::half_points) says so.
     pub margin: i16,
     /// True if a limit on the number of plies ended the game (Gymnasium: `truncated`), false if a rule did.
     pub truncated: bool,

@@ -1,6 +1,7 @@
 //! The shape of a game ([`Spec`]): planes, points, actions, symmetries.
 
 use crate::action::Action;
+use crate::outcome::Outcome;
 use crate::side::Side;
 use crate::symmetry::Symmetry;
 
@@ -58,6 +59,8 @@ pub struct Spec {
     /// Those of [`Rules::params`](crate::Rules::params) that end a game after a number of plies; 0 switches each of them off.
     /// Exact values are those of the game without such limits ([`without_limits`](crate::without_limits)).
     pub ply_limits: Vec<&'static str>,
+    /// Whether [`Outcome::margin`] counts half points, as where a komi of 6.5 decides a game of Go: 13 is then 6.5 points.
+    pub half_points: bool,
     /// Whether games can end in a draw. Proofs in a search of a game without draws take half the work.
     pub draws: bool,
 }
@@ -102,7 +105,21 @@ impl Spec {
             piece_planes: None,
             sides: ["player 1", "player 2"],
             ply_limits: Vec::new(),
+            half_points: false,
             draws: true,
+        }
+    }
+
+    /// Who is to move, or how the game ended, with the players' names.
+    #[must_use]
+    pub fn status(&self, outcome: Option<Outcome>, mover: Side) -> String {
+        let Some(outcome) = outcome else { return format!("{} to move", self.sides[mover.index()]) };
+        let points = f32::from(outcome.margin.unsigned_abs()) / if self.half_points { 2.0 } else { 1.0 };
+        match outcome.winner {
+            Some(winner) if points == 0.0 => format!("{} has won", self.sides[winner.index()]),
+            Some(winner) => format!("{} has won by {points}", self.sides[winner.index()]),
+            None if outcome.truncated => "drawn by the limit of plies".to_owned(),
+            None => "drawn".to_owned(),
         }
     }
 
@@ -192,5 +209,24 @@ impl Spec {
         for (plane, &value) in scalar_planes.chunks_exact_mut(area).zip(scalars) {
             plane.fill(value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_name_the_winner_and_the_points() {
+        let spec = Spec { sides: ["black", "white"], ..Spec::new("go", 1, [9, 9], &[], 82) };
+        let halves = Spec { half_points: true, ..spec.clone() };
+        let by = |margin| Some(Outcome::by_margin(margin));
+        assert_eq!(spec.status(None, Side::Second), "white to move");
+        assert_eq!(spec.status(Some(Outcome::win(Side::First)), Side::Second), "black has won");
+        assert_eq!(spec.status(by(-3), Side::First), "white has won by 3");
+        assert_eq!(halves.status(by(-13), Side::First), "white has won by 6.5");
+        assert_eq!(halves.status(by(4), Side::First), "black has won by 2");
+        assert_eq!(spec.status(by(0), Side::First), "drawn");
+        assert_eq!(spec.status(Some(Outcome::truncation()), Side::First), "drawn by the limit of plies");
     }
 }

@@ -10,9 +10,6 @@ pub(crate) mod labels;
 pub(crate) use paint::Paint;
 pub(crate) use sheet::{MARGIN, RING, STONE, Sheet, UNIT};
 
-use crate::outcome::Outcome;
-use crate::side::Side;
-
 /// A point of a board as its drawings show it.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -29,17 +26,6 @@ impl BoardPoint {
     /// A point with its name, centre and radius.
     pub fn new(label: impl Into<String>, at: [f32; 2], radius: f32) -> Self {
         Self { label: label.into(), at, radius }
-    }
-}
-
-/// Who is to move, or how the game ended; `names` are the players'.
-#[must_use]
-pub fn status(outcome: Option<Outcome>, mover: Side, names: [&str; 2]) -> String {
-    match outcome {
-        None => format!("{} to move", names[mover.index()]),
-        Some(Outcome { winner: Some(winner), .. }) => format!("{} has won", names[winner.index()]),
-        Some(Outcome { winner: None, truncated: true, .. }) => "drawn by the limit of plies".to_owned(),
-        Some(_) => "drawn".to_owned(),
     }
 }
 

@@ -363,7 +363,7 @@ impl Notation for PyGame {
 
     fn board(&self, state: &PyState, _: Option<(&PyState, Action)>) -> Board {
         let drawing = self.ask(|py, rules| rules.draw(py, state));
-        let status = svg::status(self.outcome(state), self.mover(state), self.0.spec.sides);
+        let status = self.0.spec.status(self.outcome(state), self.mover(state));
         Board { status, ..Board::new(Shape::Text(drawing), self.0.spec.points) }
     }
 }

@@ -38,7 +38,6 @@ use crate::params::{ParamReader, Params};
 use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::status;
 use crate::symmetry::Symmetry;
 
 const FIRST_PLAYERS: [(&str, Side); 2] = [("X", Side::First), ("O", Side::Second)];
@@ -173,7 +172,7 @@ impl Notation for Konane {
         Board {
             contents: self.points().map(|(row, column)| self.stone_at(state, row, column).into()).collect(),
             marked: marks(self, last),
-            status: status(self.outcome(state), state.mover, self.spec.sides),
+            status: self.spec.status(self.outcome(state), state.mover),
             ..Board::new(
                 Shape::Cells(Cells { columns, chequered: true, row_first: true, ..self.board.grid().cells() }),
                 self.spec.points,

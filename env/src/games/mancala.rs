@@ -26,7 +26,6 @@ use crate::params::{ParamReader, Params};
 use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::status;
 
 /// Seven low bits of every byte.
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -250,7 +249,7 @@ impl Notation for Mancala {
         Board {
             contents: rows.concat().into_iter().map(Content::Stones).collect(),
             marked: marks(self, last),
-            status: status(self.outcome(state), state.mover, self.spec().sides),
+            status: self.spec().status(self.outcome(state), state.mover),
             ..Board::new(Shape::Pits(pits), 2 * self.pits())
         }
     }

@@ -41,7 +41,6 @@ use crate::params::{ParamReader, Params};
 use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::status;
 use crate::symmetry::Symmetry;
 
 const POINT_PLANES: [&str; 2] = ["own pieces", "opponent's pieces"];
@@ -248,10 +247,10 @@ impl Notation for Morris {
 impl Morris {
     /// Whose turn it is for what, or how the game ended.
     fn status(&self, state: &State) -> String {
-        let names = self.spec().sides;
+        let spec = self.spec();
         match state.removing {
-            true => format!("{} removes a piece", names[state.mover.index()]),
-            false => status(self.outcome(state), state.mover, names),
+            true => format!("{} removes a piece", spec.sides[state.mover.index()]),
+            false => spec.status(self.outcome(state), state.mover),
         }
     }
 

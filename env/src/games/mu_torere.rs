@@ -34,7 +34,6 @@ use crate::params::{ParamReader, Params};
 use crate::rules::Rules;
 use crate::side::Side;
 use crate::spec::Spec;
-use crate::svg::status;
 use crate::symmetry::{Symmetry, automorphisms};
 
 fn symmetries() -> Vec<Symmetry> {
@@ -196,7 +195,7 @@ impl Notation for MuTorere {
             contents: (0..SQUARES).map(|square| Side::from_number(owner(state, square)).into()).collect(),
             letters: ['●', '○', '.'],
             marked: marks(self, last),
-            status: status(self.outcome(state), state.mover, self.spec().sides),
+            status: self.spec().status(self.outcome(state), state.mover),
             ..Board::new(Shape::Graph(graph()), usize::from(SQUARES))
         }
     }

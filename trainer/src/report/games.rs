@@ -6,7 +6,6 @@ use serde_json::json;
 use turnstone_agents::{SearchKind, SearchSettings};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Side;
-use turnstone_env::svg::status;
 use turnstone_models::NetworkError;
 use turnstone_search::Evaluation;
 
@@ -65,10 +64,8 @@ pub(super) fn play(
         Some(outcome) => Evaluation::exact(outcome.value()).win_draw_loss(Side::First),
         None => values.last().copied().unwrap_or([0.0, 1.0, 0.0]),
     });
-    let margin = outcome.map_or(0, |outcome| outcome.margin.unsigned_abs());
-    let by = if margin == 0 { String::new() } else { format!(" by {margin}") };
     let ending = match outcome {
-        Some(_) => status(outcome, Side::First, ["player 1", "player 2"]) + &by,
+        Some(_) => game.spec().status(outcome, Side::First),
         None => "unfinished".into(),
     };
     let how = match varied {

@@ -74,7 +74,7 @@ impl Show {
         }
         drawing.iter().for_each(|drawing| print!("{drawing}"));
         if !self.svg {
-            println!("{}", describe(game, state));
+            println!("{}", describe(game, state, drawing.is_none()));
         }
         Ok(())
     }
@@ -129,20 +129,14 @@ fn divided(game: &dyn DynGame, state: &AnyState, depth: u32) -> Vec<(String, u64
     counted.collect()
 }
 
-/// The position's text, and the mover with the legal actions, or the result of the game.
-pub(super) fn describe(game: &dyn DynGame, state: &AnyState) -> String {
-    let position = game.position_text(state);
-    let Some(outcome) = game.outcome(state) else {
-        return format!("position {position}\n{} to move: {}", game.mover(state), game.legal_texts(state).join(" "));
-    };
-    let margin = if outcome.margin == 0 { String::new() } else { format!(" by {}", outcome.margin.abs()) };
-    let ended = match outcome.name() {
-        "player1" => format!("player 1 wins{margin}"),
-        "player2" => format!("player 2 wins{margin}"),
-        _ if outcome.truncated => "draw: the limit of plies is reached".into(),
-        _ => "draw".into(),
-    };
-    format!("position {position}\n{ended}")
+/// The position's text and the legal actions, with whose turn it is or how the game ended unless a drawing says that.
+pub(super) fn describe(game: &dyn DynGame, state: &AnyState, with_status: bool) -> String {
+    let mut text = format!("position {}", game.position_text(state));
+    if with_status {
+        text += &format!("\n{}", game.spec().status(game.outcome(state), game.mover(state)));
+    }
+    let legal = game.legal_texts(state);
+    if legal.is_empty() { text } else { format!("{text}\nlegal: {}", legal.join(" ")) }
 }
 
 /// [`describe`] for scripts.

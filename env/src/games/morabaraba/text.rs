@@ -7,7 +7,6 @@ use crate::mill_board::points;
 use crate::mill_material::Material;
 use crate::rules::Rules;
 use crate::side::Side;
-use crate::svg::status;
 
 /// The position's text, as [`parse_position`] reads it.
 pub(super) fn position_text(state: &State) -> String {
@@ -119,10 +118,10 @@ pub(super) fn notes(game: &Morabaraba, state: &State) -> Vec<(Option<Side>, Stri
 
 /// Whose turn it is for what, or how the game ended.
 pub(super) fn status_of(game: &Morabaraba, state: &State) -> String {
-    let names = game.spec().sides;
+    let spec = game.spec();
     match state.shooting {
-        true => format!("{} shoots a cow", names[state.mover.index()]),
-        false => status(game.outcome(state), state.mover, names),
+        true => format!("{} shoots a cow", spec.sides[state.mover.index()]),
+        false => spec.status(game.outcome(state), state.mover),
     }
 }
 

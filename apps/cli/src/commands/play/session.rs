@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        self.screen.say(&format!("{}{}", describe(self.game, self.state()), self.for_the_person()));
+        self.screen.say(&format!("{}{}", describe(self.game, self.state(), true), self.for_the_person()));
         Ok(ExitCode::SUCCESS)
     }
 
