@@ -124,7 +124,8 @@ impl<'a, G: Notation> Suite<'a, G> {
         let Spec { points, actions, action_kinds, symmetries, .. } = &self.spec;
         let mut places = vec![None; *actions];
         for (kind, (name, at)) in action_kinds.iter().enumerate() {
-            assert_eq!(at.len(), *points, "the kind of actions `{name}` has an action at every point, or none");
+            let fits = at.is_empty() || at.len() == *points;
+            assert!(fits, "the kind of actions `{name}` says for every point which action is there, or for none");
             for (point, &action) in at.iter().enumerate().filter_map(|(point, action)| Some((point, action.as_ref()?)))
             {
                 let place = places.get_mut(usize::from(action)).expect("kinds have actions of the game");
@@ -136,13 +137,17 @@ impl<'a, G: Notation> Suite<'a, G> {
         if action_kinds.is_empty() {
             return;
         }
-        let places: Vec<_> =
-            places.into_iter().map(|place| place.expect("every action has a kind and a point")).collect();
+        let all_placed = places.iter().all(Option::is_some) || action_kinds.iter().any(|(_, at)| at.is_empty());
+        assert!(all_placed, "every action has a kind and a point");
         for symmetry in symmetries {
             let mut images = vec![None; action_kinds.len()];
-            for (action, &(kind, point)) in places.iter().enumerate() {
-                let (image, at) = places[usize::from(symmetry.actions[action])];
-                let same = *images[kind].get_or_insert(image) == image && at == usize::from(symmetry.points[point]);
+            for (action, place) in places.iter().enumerate() {
+                let same = match (*place, places[usize::from(symmetry.actions[action])]) {
+                    (Some((kind, point)), Some((image, at))) => {
+                        *images[kind].get_or_insert(image) == image && at == usize::from(symmetry.points[point])
+                    }
+                    (before, after) => before == after,
+                };
                 assert!(
                     same,
                     "a symmetry maps the actions of a kind to those of one kind, at the images of their points"

@@ -205,6 +205,16 @@ mod tests {
     }
 
     #[test]
+    fn images_of_boards_and_sets_agree() {
+        for symmetry in Grid::new(2, 3).symmetries_by_point(1, 6) {
+            let image = symmetry.image(&[true, false, true, true, false, false]);
+            let set = (0..6).filter(|&point| image[point]).fold(0, |set, point| set | 1 << point);
+            assert_eq!(symmetry.image_of_set(0b00_1101), set);
+            assert!(image[usize::from(symmetry.points[3])]);
+        }
+    }
+
+    #[test]
     fn steps_end_at_the_edges() {
         let grid = Grid::new(2, 3);
         assert_eq!(

@@ -35,11 +35,13 @@ pub struct Spec {
     pub bounds: [f32; 2],
     /// Number of actions.
     pub actions: usize,
-    /// The blocks that the actions are numbered in: names, and how many actions each has.
+    /// The blocks that the actions are numbered in: names, and how many actions each has. An action that is played at no
+    /// point, such as a pass, has a block of its own.
     pub blocks: Vec<(&'static str, usize)>,
     /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
     /// action its name, and its action at every point, `None` where it has none there; every action once, numbered as policy
-    /// vectors are ([`Spec::policy_index`]). Boards of different sizes name the same kinds alike. Symmetries take the actions
+    /// vectors are ([`Spec::policy_index`]). A kind without a list holds actions that have no point, which these heads refuse:
+    /// networks of such a game have dense heads. Boards of different sizes name the same kinds alike. Symmetries take the actions
     /// of a kind at points to those of one kind at the images. If it is empty, blocks with as many actions as points are
     /// taken as kinds, point by point.
     pub action_kinds: Vec<(String, Vec<Option<u16>>)>,

@@ -33,6 +33,23 @@ impl Symmetry {
     }
 }
 
+impl Symmetry {
+    /// The image of what is on each point.
+    #[must_use]
+    pub fn image<T: Copy, const POINTS: usize>(&self, on: &[T; POINTS]) -> [T; POINTS] {
+        let mut image = *on;
+        self.points.iter().zip(on).for_each(|(&to, &there)| image[usize::from(to)] = there);
+        image
+    }
+
+    /// The image of a set of points, point `p` at bit `p`.
+    #[must_use]
+    pub fn image_of_set(&self, set: u64) -> u64 {
+        let points = self.points.iter().enumerate().filter(|(point, _)| set >> point & 1 == 1);
+        points.fold(0, |image, (_, &to)| image | 1 << to)
+    }
+}
+
 /// All permutations of `0..points` that map every line of `lines` onto a line (lines are unordered sets of points).
 /// Identity first, then in lexicographic order: the automorphism group of a board drawn as lines.
 #[must_use]

@@ -38,7 +38,7 @@ pub enum NetworkError {
     BadBoard,
     /// The policy head shares its weights over the points, and it is not known where some actions are.
     #[error(
-        "shared heads need the point of every action, and the game does not say at which points those of `{0}` are"
+        "shared heads need the point of every action, and the game has none for those of `{0}`: use heads = \"dense\""
     )]
     NoPointsOfActions(String),
     /// The kinds of actions leave out an action, or have one twice or out of range.

@@ -246,7 +246,7 @@ mod tests {
         let (drop, step) = ([Some(0), Some(4), Some(1)], [None, Some(3), Some(2)]);
         assert_eq!(shape(&[("drop", &drop), ("step", &step)]).places(), Ok(vec![0, 4, 5, 3, 2]));
         let unknown = shape(&[("drop", &drop), ("fly", &[])]).places().unwrap_err().to_string();
-        assert!(unknown.ends_with("does not say at which points those of `fly` are"), "{unknown}");
+        assert!(unknown.ends_with("the game has none for those of `fly`: use heads = \"dense\""), "{unknown}");
         let bad: [Kinds<'_>; 6] = [
             &[],
             &[("drop", &drop)],

@@ -46,7 +46,7 @@ fn shared_heads_do_not_depend_on_the_number_of_points() {
     let morris = config.layout(&shape(&Morris::default().spec())).unwrap_err().to_string();
     assert_eq!(
         morris,
-        "shared heads need the point of every action, and the game does not say at which points those of `MOVE` are"
+        "shared heads need the point of every action, and the game has none for those of `MOVE`: use heads = \"dense\""
     );
 }
 
