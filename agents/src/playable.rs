@@ -169,6 +169,28 @@ impl Effort {
     }
 
     /// Exact values of the positions that alpha-beta decides within [`Effort::limits`].
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use turnstone_agents::exact::{ExactValues, TableError};
+    /// use turnstone_agents::{Effort, Playable};
+    /// use turnstone_env::games;
+    ///
+    /// struct Konane;
+    ///
+    /// impl Playable for Konane {
+    ///     type Game = games::Konane;
+    ///
+    ///     fn exact_values(
+    ///         game: &Self::Game,
+    ///         _: &Path,
+    ///         effort: Effort,
+    ///     ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
+    ///         Ok(Some(effort.searched(game)))
+    ///     }
+    /// }
+    /// ```
     #[must_use]
     pub fn searched<G: Notation>(self, game: &G) -> Box<dyn ExactValues<G>> {
         Box::new(Searched::new(game, self.limits()))
