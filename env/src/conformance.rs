@@ -218,7 +218,7 @@ impl<'a, G: Notation> Suite<'a, G> {
         match self.game.parse_position(&text) {
             Err(error) => panic!("the position text `{text}` cannot be read: {error}"),
             Ok(read) => {
-                assert!(read == *state, "the position text `{text}` is read as another state: {}", self.text(&read))
+                assert!(read == *state, "the position text `{text}` is read as another state: {}", self.text(&read));
             }
         }
         self.game.legal(state, &mut self.legal);
