@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_agents::Playable;
 use turnstone_env::board::{Board, Shape};
+use turnstone_env::conformance;
 use turnstone_env::{Action, ActionList, Erased, Error, Notation, Outcome, Params, Rules, Side, Spec, Symmetry};
-use turnstone_env::{conformance, svg};
 
 pub(crate) use declaration::{interned, params, set_base};
 pub(crate) use layout::PyState;

@@ -101,7 +101,9 @@ fn observation_shape(object: &Bound<'_, PyAny>) -> PyResult<(usize, usize, usize
         return Ok((planes, height, width));
     }
     let shape = tuple(&[planes, height, width]);
-    Err(value_error(format!("observation_shape is {shape}, but 1 to 1000 planes of 1 to {MAX_POINTS} points are allowed")))
+    Err(value_error(format!(
+        "observation_shape is {shape}, but 1 to 1000 planes of 1 to {MAX_POINTS} points are allowed"
+    )))
 }
 
 /// Least and greatest number of an observation.
