@@ -115,7 +115,7 @@ fn a_position_between_two_people_goes_back_ply_by_ply() {
         assert!(out.contains(line), "{line}: {out}");
     }
     let (out, _, _) = piped(&["play", "mu_torere"], "quit\n");
-    assert!(out.contains("player 1 (●)") && out.contains("player 2 (○)"), "{out}");
+    assert!(out.contains("player 1 (●, dark)") && out.contains("player 2 (○, light)"), "{out}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn rules_are_printed_for_a_terminal() {
 fn elsewhere_than_at_a_terminal_there_is_a_board_per_turn() {
     let (out, err, _) = piped(&["play", "mancala", "--p2", "level:1"], "b3\nquit\n");
     assert_eq!(err, "", "{out}");
-    assert!(out.contains("player 2 (row A and store 1): level 1, Elo "), "{out}");
+    assert!(out.contains("player 2 (A, above): level 1, Elo "), "{out}");
     let boards = out.matches("\nA ").count();
     let moves = out.lines().filter(|line| line.contains(". player ") || line.contains(": 1. player")).count();
     assert!(moves >= 2 && boards == 2, "{boards} boards, {moves} moves: {out}");

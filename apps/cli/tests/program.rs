@@ -210,7 +210,7 @@ fn the_seeds_mancala_task() {
     assert_eq!(states.len(), 17, "the start, a state after each move, and the position at the end");
     assert!(states[15].starts_with("15. player 1: B3"));
     let table = "      2  3  4  5  6  7\nA  3  0  0  0  9  0  0      player 2\nB     6  0  0  9  1  2 18  player 1";
-    assert!(states[15].ends_with(table));
+    assert!(states[15].contains(table), "{}", states[15]);
     let record = play(&["--position", "0,0,0,0,0,1/20 1,0,0,0,0,3/23 1"]);
     assert!(record["outcome"].is_string());
     let minimax =
