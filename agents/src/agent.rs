@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use turnstone_env::Params;
 use turnstone_models::{ComputeDevice, Instructions};
 
 use crate::error::AgentError;
 use crate::interface::Search;
 use crate::kind::{Change, Setup};
-use crate::network::LoadedNetwork;
+use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::playable_game::PlayableGame;
 use crate::spec::AgentSpec;
 use crate::tree_spec::{SearchOverrides, TreeSpec};
@@ -85,7 +86,7 @@ impl Agent {
     /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
     pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
         if let Some(other) = spec.kind.stands_for(game).map_err(|error| error.of(spec))? {
-            return Self::load(&other, game);
+            return Self::load(&other.parse()?, game);
         }
         let network = spec.kind.load(game).map_err(|error| error.of(spec))?;
         Ok(Self { spec: spec.clone(), network })
@@ -112,5 +113,20 @@ impl Agent {
     #[must_use]
     pub fn network(&self) -> Option<&LoadedNetwork> {
         self.network.as_ref()
+    }
+}
+
+impl AgentSpec {
+    /// Game and parameters of the agent's checkpoint file; `None` if it has no such file.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be read.
+    pub fn checkpoint_game(&self) -> Result<Option<(String, Params)>, AgentError> {
+        let Some(checkpoint) = self.traits().checkpoint else { return Ok(None) };
+        if checkpoint.as_os_str() == PRETRAINED {
+            return Ok(None);
+        }
+        let info = LoadedNetwork::read(&checkpoint)?.info;
+        Ok(Some((info.game.clone(), crate::network::game_params(&info))))
     }
 }

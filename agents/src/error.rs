@@ -1,12 +1,12 @@
 //! Errors of loading and running agents.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use thiserror::Error;
 use turnstone_models::{CheckpointError, MismatchError, NetworkError};
 
 use crate::interface::PlayerFault;
-use crate::spec::AgentSpec;
 
 /// Error of loading an agent or of running its search.
 #[derive(Debug, Error)]
@@ -72,7 +72,7 @@ impl From<String> for AgentError {
 
 impl AgentError {
     /// The error with the spec of its agent, if it has none.
-    pub(crate) fn of(self, spec: &AgentSpec) -> Self {
+    pub(crate) fn of(self, spec: &impl Display) -> Self {
         match self {
             Self::Spec { spec: none, fault } if none.is_empty() => Self::Spec { spec: spec.to_string(), fault },
             other => other,

@@ -9,11 +9,9 @@ use turnstone_models::{ComputeDevice, Instructions};
 
 use crate::error::AgentError;
 use crate::interface::Search;
-use crate::kinds;
 use crate::network::LoadedNetwork;
-use crate::options::{OptionInfo, Options};
+use crate::options::Options;
 use crate::playable_game::PlayableGame;
-use crate::spec::AgentSpec;
 use crate::threads::Threads;
 use crate::tree_spec::Budget;
 
@@ -60,11 +58,11 @@ pub trait AgentKind: Clone + Debug + Send + Sync + 'static {
     /// Something that it needs cannot be had.
     fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
 
-    /// The agent that plays the game in place of this one; a [level](crate::Level) names another agent.
+    /// The spec of the agent that plays the game in place of this one; a [level](crate::Level) names another agent.
     ///
     /// # Errors
     /// There is none.
-    fn stands_for(&self, _game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError> {
+    fn stands_for(&self, _game: &dyn PlayableGame) -> Result<Option<String>, AgentError> {
         Ok(None)
     }
 
@@ -153,7 +151,7 @@ pub(crate) trait AnyKind: Debug + Send + Sync {
     fn traits(&self) -> Traits;
     fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError>;
     fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
-    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError>;
+    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<String>, AgentError>;
     fn adjusted(&self, change: Change<'_>) -> Arc<dyn AnyKind>;
     fn as_any(&self) -> &dyn Any;
 }
@@ -179,7 +177,7 @@ impl<K: AgentKind> AnyKind for K {
         AgentKind::search(self, game, setup)
     }
 
-    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError> {
+    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<String>, AgentError> {
         AgentKind::stands_for(self, game)
     }
 
@@ -211,42 +209,12 @@ impl Entry {
 
 static KINDS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// All kinds, the built-in ones first.
-pub(crate) fn entries() -> Vec<Entry> {
-    let added = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
-    kinds::built_in().into_iter().chain(added.iter().copied()).collect()
+/// The kinds that were added.
+pub(crate) fn added() -> Vec<Entry> {
+    KINDS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Adds a kind of agents to those that specs can name.
-///
-/// # Panics
-/// If there is another kind of this name.
-pub fn register_agent<K: AgentKind>() {
-    let known = entries().into_iter().find(|entry| entry.name == K::NAME);
-    assert!(known.is_none_or(|known| known.about == K::ABOUT), "there is an agent `{}` already", K::NAME);
-    if known.is_none() {
-        KINDS.lock().unwrap_or_else(PoisonError::into_inner).push(Entry::of::<K>());
-    }
-}
-
-/// A kind of agents as help shows it.
-#[derive(Clone, Debug)]
-pub struct KindInfo {
-    /// The name that specs begin with.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    /// Its options in the order in which they are read.
-    pub options: Vec<OptionInfo>,
-}
-
-/// All kinds of agents, as help shows them.
-#[must_use]
-pub fn agent_kinds() -> Vec<KindInfo> {
-    let describe = |Entry { name, about, parse, .. }: Entry| {
-        let mut options = Options::describing();
-        let _ = parse(&mut options); // without a file or a command some are incomplete, which does not matter here
-        KindInfo { name, about, options: options.into_infos() }
-    };
-    entries().into_iter().map(describe).collect()
+/// Adds a kind that is not there.
+pub(crate) fn add(entry: Entry) {
+    KINDS.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
 }

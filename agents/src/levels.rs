@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::error::AgentError;
 use crate::kind::Role;
+use crate::playable_game::PlayableGame;
 use crate::spec::AgentSpec;
 
 /// A level of a game.
@@ -49,6 +51,16 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "level {}, Elo {}", self.number, self.elo)
     }
+}
+
+/// The levels of a game, the weakest first; none if it comes without them. They are the table `[levels]` of its ladder, in
+/// order: `number = ["agent", Elo, low, high]`, with the ends of the rating's 95 % interval.
+///
+/// # Errors
+/// The text has a fault.
+pub fn levels(game: &dyn PlayableGame) -> Result<Vec<Level>, AgentError> {
+    let fault = |fault| AgentError::Levels { game: game.name().to_owned(), fault };
+    Level::read(game.files().ladder.unwrap_or_default()).map_err(fault)
 }
 
 #[cfg(test)]

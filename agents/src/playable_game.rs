@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use turnstone_env::{AnyState, DynGame, Erased, Error, Params, Row};
+use turnstone_env::{AnyState, DynGame, Erased, Error, Row};
 use turnstone_exact::TableError;
 use turnstone_models::{ComputeDevice, Instructions, Precision};
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
@@ -15,7 +15,6 @@ use crate::error::AgentError;
 use crate::exact_player::{self, Exact};
 use crate::exact_spec::ExactSpec;
 use crate::interface::Search;
-use crate::levels::Level;
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::network_backend::AnyBackend;
 use crate::one_by_one::{OneByOne, PerSeat};
@@ -23,7 +22,6 @@ use crate::playable::{Effort, GameFiles, Phase, Playable};
 use crate::random::Random;
 use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
-use crate::spec::AgentSpec;
 use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::tree_search::{Plan, Source, TreeSearch};
 use crate::tree_spec::Budget;
@@ -253,16 +251,6 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     }
 }
 
-/// The levels of a game, the weakest first; none if it comes without them. They are the table `[levels]` of its ladder, in
-/// order: `number = ["agent", Elo, low, high]`, with the ends of the rating's 95 % interval.
-///
-/// # Errors
-/// The text has a fault.
-pub fn levels(game: &dyn PlayableGame) -> Result<Vec<Level>, AgentError> {
-    let fault = |fault| AgentError::Levels { game: game.name().to_owned(), fault };
-    Level::read(game.files().ladder.unwrap_or_default()).map_err(fault)
-}
-
 /// Reads a checkpoint for this game: a file, `latest.safetensors` of a run folder, or `pretrained` for the agent
 /// shipped with the program.
 ///
@@ -275,21 +263,6 @@ pub fn load_network(checkpoint: &Path, game: &dyn PlayableGame) -> Result<Loaded
         LoadedNetwork::read(checkpoint)?
     };
     network.checked(checkpoint, game)
-}
-
-impl AgentSpec {
-    /// Game and parameters of the agent's checkpoint file; `None` if it has no such file.
-    ///
-    /// # Errors
-    /// The checkpoint cannot be read.
-    pub fn checkpoint_game(&self) -> Result<Option<(String, Params)>, AgentError> {
-        let Some(checkpoint) = self.traits().checkpoint else { return Ok(None) };
-        if checkpoint.as_os_str() == PRETRAINED {
-            return Ok(None);
-        }
-        let info = LoadedNetwork::read(&checkpoint)?.info;
-        Ok(Some((info.game.clone(), crate::network::game_params(&info))))
-    }
 }
 
 /// Entry of a game for a list of games that agents can play.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::action::{Action, ActionList};
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::params::{ParamReader, Params};
+use crate::params::Params;
 use crate::side::Side;
 use crate::spec::Spec;
 use crate::symmetry::Symmetry;
@@ -61,7 +61,13 @@ pub trait Rules: Clone + Debug + Send + Sync + 'static {
     /// # Errors
     /// An unknown key or a value out of its range.
     fn with_params(&self, params: &Params) -> Result<Self, Error> {
-        ParamReader::new(self, params).map(|_| self.clone())
+        match params.iter().next() {
+            None => Ok(self.clone()),
+            Some((key, _)) => {
+                let (game, key, known) = (self.spec().name, key.to_owned(), String::new());
+                Err(Error::UnknownParam { game, key, nearest: None, known })
+            }
+        }
     }
 
     /// The actions of [`Rules::legal`] as a set, action `a` at bit `a`, or `None`, in every state, where the game does not

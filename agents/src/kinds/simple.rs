@@ -3,9 +3,9 @@
 use crate::error::AgentError;
 use crate::interface::Search;
 use crate::kind::{AgentKind, Form, Role, Setup, Traits};
+use crate::levels::levels;
 use crate::options::Options;
-use crate::playable_game::{PlayableGame, levels};
-use crate::spec::AgentSpec;
+use crate::playable_game::PlayableGame;
 
 /// A person at the terminal.
 #[derive(Clone, Debug)]
@@ -75,9 +75,9 @@ impl AgentKind for Level {
         Err("a level is loaded as the agent that it stands for".to_owned().into())
     }
 
-    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<AgentSpec>, AgentError> {
+    fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<String>, AgentError> {
         let level = levels(game)?.into_iter().find(|level| level.number == self.0);
         let missing = || AgentError::from(format!("{} has no such level", game.name()));
-        Ok(Some(level.ok_or_else(missing)?.agent))
+        Ok(Some(level.ok_or_else(missing)?.agent.to_string()))
     }
 }
