@@ -136,7 +136,7 @@ pub struct Traits {
     pub depends_on_time: bool,
     /// Whether its moves are the same on every machine that has its network.
     pub is_portable: bool,
-    /// Whether its search looks exact values up.
+    /// Whether it looks exact values up, which may be in files.
     pub has_tables: bool,
     /// Its checkpoint: a file, a run folder, or [`PRETRAINED`](crate::PRETRAINED).
     pub checkpoint: Option<PathBuf>,

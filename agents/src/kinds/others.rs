@@ -33,7 +33,7 @@ impl AgentKind for Exact {
     }
 
     fn traits(&self) -> Traits {
-        Traits { depends_on_time: self.0.time.is_some(), even: Some(0), ..Traits::default() }
+        Traits { depends_on_time: self.0.time.is_some(), has_tables: true, even: Some(0), ..Traits::default() }
     }
 
     fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {

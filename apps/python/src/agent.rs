@@ -92,7 +92,7 @@ impl Agent {
             let chosen = search.choose_within(0, &position, request, &mut |_| ());
             (search, chosen)
         };
-        let (search, chosen) = if self.loaded.spec.name() == "random" {
+        let (search, chosen) = if self.loaded.spec == AgentSpec::random() {
             game.guarded(work)? // it does not take long
         } else {
             game.interruptible(py, move || stop.raise(), work)?

@@ -205,7 +205,7 @@ fn playable_levels(game: &dyn PlayableGame) -> Vec<Level> {
         let Traits { role, checkpoint, has_tables, .. } = level.agent.traits();
         let network = checkpoint.is_some();
         let has_files = has_tables || checkpoint.is_some_and(|checkpoint| checkpoint.as_os_str() != PRETRAINED);
-        if role != Role::Player || has_files || level.agent.name() == "exact" {
+        if role != Role::Player || has_files {
             return None;
         }
         Some(Level { number: level.number, elo: level.elo, agent: level.agent.to_string(), network })

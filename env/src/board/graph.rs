@@ -43,7 +43,7 @@ impl Graph {
     /// let names = ["a", "b", "c"].map(String::from).into();
     /// let graph = Graph::new("  a\n\nb---c\n", names, None, vec![vec![0, 1], vec![1, 2], vec![2, 0]], vec![]);
     /// let board = Board::new(Shape::Graph(graph.into()), 3);
-    /// assert_eq!(board.text(), "  .      a\n\n.---.    b---c\n");
+    /// assert_eq!(board.text(), "  .        a\n\n.---.    b---c\n");
     /// assert_eq!(board.points()[0].label, "a");
     /// ```
     ///
