@@ -27,10 +27,10 @@ export function spoken(action: string): string {
   return `${call[1] === 'remove' ? 'x' : ''}${cells.join('-')}`;
 }
 
-/** Writes the columns of a drawing as letters, where it numbers them above the board. */
+/** Writes the columns of a drawing as letters, where it numbers them below the board. */
 export function lettered(drawing: Element, board: Board): void {
-  const top = Math.min(...board.points.map(({ at }) => at[1]));
+  const bottom = Math.max(...board.points.map(({ at, radius }) => at[1] + radius));
   for (const text of drawing.querySelectorAll('text')) {
-    if (Number(text.getAttribute('y')) < top && /^\d+$/.test(text.textContent ?? '')) text.textContent = letter(Number(text.textContent));
+    if (Number(text.getAttribute('y')) > bottom && /^\d+$/.test(text.textContent ?? '')) text.textContent = letter(Number(text.textContent));
   }
 }
