@@ -64,7 +64,7 @@ pub enum AgentError {
 }
 
 impl From<String> for AgentError {
-    /// The fault of an agent, without its spec: [`AgentError::of`] adds it.
+    /// The fault of an agent, without its spec, which is added where the agent is known.
     fn from(fault: String) -> Self {
         Self::Spec { spec: String::new(), fault }
     }

@@ -15,7 +15,7 @@ use crate::playable_game::PlayableGame;
 use crate::threads::Threads;
 use crate::tree_spec::Budget;
 
-/// A kind of agents, its values being the settings of one agent. [`register_agent`] makes it available wherever a spec of an
+/// A kind of agents, its values being the settings of one agent. [`register_agent`](crate::register_agent) makes it available wherever a spec of an
 /// agent is given: in matches, games, the engine, configs, Python and the page.
 pub trait AgentKind: Clone + Debug + Send + Sync + 'static {
     /// The name that specs begin with.

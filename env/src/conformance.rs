@@ -34,7 +34,7 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 /// permutations, keep the board's lines and commute with play; a final outcome that is zero-sum; [`Spec::ply_limits`] that
 /// are parameters, can be set to 0, and then truncate no game; points that lie apart in the drawing and have names of their
 /// own, and clicks that tell the legal actions apart; a picture that is not turned for the second player, and clicks, marks
-/// and texts that are not; a [`Rules::spec`] that is fast.
+/// and texts that are not; a [`Rules::spec`](crate::Rules::spec) that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.

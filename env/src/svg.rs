@@ -1,7 +1,7 @@
 //! Drawing as SVG documents: a sheet with shapes on it, its colours, and places for names.
 //!
 //! A document stands alone: it has a size, a title for screen readers, and a ground of its own. Its colours follow the
-//! colour scheme of the page that contains it, light or dark ([`Paint`]). Lengths are in user units.
+//! colour scheme of the page that contains it, light or dark (`Paint`). Lengths are in user units.
 
 mod paint;
 mod sheet;

@@ -154,7 +154,7 @@ impl Output {
         Self(Arc::new(Mutex::new(Box::new(place))))
     }
 
-    /// Writes a value of JSON as a line, escaped as [`print_json`] escapes it.
+    /// Writes a value of JSON as a line, escaped as every printed one is.
     pub fn json(&self, value: &serde_json::Value) {
         self.line(&escaped_json(&value.to_string()));
     }
