@@ -115,7 +115,7 @@ impl Board {
             Shape::Cells(cells) => cells.text(&letters),
             Shape::Graph(graph) => graph.text(&letters),
             Shape::Pits(pits) => pits.text(&self.contents),
-            Shape::Text(text) => text.clone(),
+            Shape::Text(text) => return text.clone(),
         };
         let notes = self.notes.iter().map(|(_, note)| note).chain([&self.status]).filter(|line| !line.is_empty());
         notes.fold(drawing, |text, line| text + line + "\n")

@@ -301,7 +301,7 @@ impl<'py> IntoPyObject<'py> for Game {
 ///
 /// A subclass has the attributes `name`, `num_actions` and `observation_shape` (planes, height, width) and the methods
 ///
-/// - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 256 bytes;
+/// - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 512 bytes;
 /// - `play(state, action)`: the state afterwards; `state` is a copy that may be changed and returned;
 /// - `mover(state)`: 0 or 1;
 /// - `outcome(state)`: None while the game is not over, then 1, 0 or -1 for player 0, or `"truncated"`;

@@ -131,7 +131,7 @@ def test_a_foreign_pickle_is_refused():
         ((name, version + 1, params, text, last), "version"),
         ((name, version, {"stones": -1}, text, last), "stones"),
         ((name, version, params, "9,9,9/0 1", last), "position"),
-        ((name, version, params, text, 10_000), "action 10000"),
+        ((name, version, params, text, (text, 10_000)), "action 10000"),
         ((name, version, 7, text, last), "dict"),
     ]:
         with pytest.raises((ValueError, TypeError), match=fault):

@@ -397,7 +397,7 @@ BROKEN_PROMISES = [
     ({"observation": lambda self, state: np.zeros((2, 3, 3))}, "equal features mean equal legal actions"),
     ({"position_text": lambda self, state: "somewhere"}, "tic_tac_toe"),
     ({"outcome_many": lambda self, states: (np.zeros(len(states), bool), np.zeros(len(states), int))}, "agree at `|but the game has no outcome"),
-    ({"observation_many": lambda self, states: np.zeros((len(states), 2, 3, 3), np.float32)}, "agree at `"),
+    ({"observation_many": lambda self, states: np.zeros((len(states), 2, 3, 3), np.float32)}, "agree at `|equal features mean equal legal actions"),
     ({"play_many": lambda self, states, actions: states}, "play and play_many agree at `"),
 ]
 
