@@ -8,7 +8,7 @@ mod tree;
 pub(crate) use classical::{AlphaBeta, BestFirst, BreadthFirst, ClassicalKind, Minimax};
 #[cfg(test)]
 pub(crate) use others::Exact;
-pub(crate) use simple::{Human, Random};
+pub(crate) use simple::Random;
 pub use tree::{Network, Playouts};
 
 use std::path::PathBuf;
@@ -133,12 +133,6 @@ impl AgentSpec {
     #[must_use]
     pub fn random() -> Self {
         Self::new(Random)
-    }
-
-    /// A person at the terminal.
-    #[must_use]
-    pub fn human() -> Self {
-        Self::new(Human)
     }
 
     /// Its classical search, if it has one.

@@ -32,12 +32,6 @@ impl AgentSpec {
         Self { text: format!("{}{colon}{options}", kind.name()), kind }
     }
 
-    /// The name of its kind.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.kind.name()
-    }
-
     /// What others need to know of the agent.
     #[must_use]
     pub fn traits(&self) -> Traits {

@@ -322,11 +322,6 @@ pub(crate) fn points(mut set: u32) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The set with its points mapped by a symmetry.
-pub(crate) fn image(set: u32, symmetry: &Symmetry) -> u32 {
-    points(set).map(|point| 1 << symmetry.points[point as usize]).sum()
-}
-
 /// Whose piece stands on the point.
 pub(crate) fn owner(pieces: [u32; 2], point: u8) -> Option<Side> {
     Side::BOTH.into_iter().find(|side| pieces[side.index()] >> point & 1 == 1)

@@ -44,9 +44,13 @@ impl Symmetry {
 
     /// The image of a set of points, point `p` at bit `p`.
     #[must_use]
-    pub fn image_of_set(&self, set: u64) -> u64 {
-        let points = self.points.iter().enumerate().filter(|(point, _)| set >> point & 1 == 1);
-        points.fold(0, |image, (_, &to)| image | 1 << to)
+    pub fn image_of_set(&self, mut set: u64) -> u64 {
+        let mut image = 0;
+        while set != 0 {
+            image |= 1 << self.points[set.trailing_zeros() as usize];
+            set &= set - 1;
+        }
+        image
     }
 }
 

@@ -35,7 +35,7 @@ use crate::action::{Action, ActionList};
 use crate::board::Board;
 use crate::error::Error;
 pub use crate::mill_board::Ply;
-use crate::mill_board::{image, points, write_plane};
+use crate::mill_board::{points, write_plane};
 use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
@@ -244,7 +244,7 @@ impl Rules for Morabaraba {
 
     fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
         State {
-            cows: state.cows.map(|set| image(set, symmetry)),
+            cows: state.cows.map(|set| symmetry.image_of_set(set.into()) as u32),
             bans: state.bans.map(|ban| ban.permuted(symmetry)),
             ..*state
         }

@@ -33,7 +33,7 @@ pub use self::state::{Morris, State};
 use crate::action::{Action, ActionList};
 use crate::board::Board;
 use crate::error::Error;
-use crate::mill_board::{Ply, image, points, write_plane};
+use crate::mill_board::{Ply, points, write_plane};
 use crate::mill_material::Material;
 use crate::notation::{Notation, marks};
 use crate::outcome::Outcome;
@@ -209,7 +209,7 @@ impl Rules for Morris {
     }
 
     fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
-        State { pieces: state.pieces.map(|set| image(set, symmetry)), ..*state }
+        State { pieces: state.pieces.map(|set| symmetry.image_of_set(set.into()) as u32), ..*state }
     }
 }
 

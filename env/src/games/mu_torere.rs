@@ -137,7 +137,7 @@ impl Rules for MuTorere {
     }
 
     fn permuted(&self, state: &State, symmetry: &Symmetry) -> State {
-        let image = |set: u16| (0..9).filter(|p| set >> p & 1 == 1).map(|p| 1 << symmetry.points[p]).sum();
+        let image = |set: u16| symmetry.image_of_set(set.into()) as u16;
         State { pieces: state.pieces.map(image), ..*state }
     }
 }

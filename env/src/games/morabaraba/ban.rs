@@ -1,7 +1,7 @@
 //! Mills that a player has just broken and may not form again by the next move.
 
 use super::board::{BOARD, Mills};
-use crate::mill_board::{image, points};
+use crate::mill_board::points;
 use crate::symmetry::Symmetry;
 
 /// The mills that a side's previous move broke and that its next move may not form again.
@@ -67,7 +67,7 @@ impl Ban {
             return self;
         }
         let hole = symmetry.points[self.hole() as usize] as u8;
-        Self::new(hole, |line| self.others().any(|others| image(others, symmetry) == line))
+        Self::new(hole, |line| self.others().any(|others| symmetry.image_of_set(others.into()) as u32 == line))
     }
 
     /// The mills by name: `-`, or `a1a4a7,a1b2c3`.
