@@ -187,9 +187,15 @@ impl<G: Rules> Part<G> {
     fn find_legal(&mut self, kind: &Kind<G>, env: usize) -> Option<u64> {
         let set = kind.game.legal_set(&self.states[env]);
         if set.is_none() {
-            kind.game.legal(&self.states[env], &mut self.list);
+            self.list_legal(kind, env);
         }
         set
+    }
+
+    /// Lists the legal actions of an env. A function of its own, so that the step stays small where `legal` is inlined.
+    #[inline(never)]
+    fn list_legal(&mut self, kind: &Kind<G>, env: usize) {
+        kind.game.legal(&self.states[env], &mut self.list);
     }
 
     /// Keeps the legal actions that were found last. Lists are written to the env's mask, which is all false, too.
