@@ -1,7 +1,7 @@
 //! Cuts items into jobs: large ones first, smaller ones towards the end, so that all workers finish together.
 
 /// Number of jobs that make up the items that are left.
-const JOBS: usize = 64;
+const JOBS: usize = 16;
 
 /// Cuts the numbers, which increase, into jobs of consecutive ones: first number and length. A job holds at most `most` items,
 /// and whole groups.
@@ -30,7 +30,7 @@ mod tests {
         let cut = jobs(&numbers, 1, 64);
         assert_eq!(all(&cut), numbers);
         assert!(cut.is_sorted_by(|a, b| a.1 >= b.1), "{cut:?}");
-        assert_eq!((cut[0], cut[cut.len() - 1], jobs(&numbers, 1, 4)[0]), ((0, 16), (1023, 1), (0, 4)));
+        assert_eq!((cut[0], cut[cut.len() - 1], jobs(&numbers, 1, 4)[0]), ((0, 64), (1023, 1), (0, 4)));
         let gaps = [0, 1, 2, 7, 8, 20];
         assert_eq!(all(&jobs(&gaps, 1, 64)), gaps);
         let pairs = jobs(&numbers, 2, 24);
