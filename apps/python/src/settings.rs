@@ -160,7 +160,10 @@ pub(crate) fn json(key: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::String(value.extract()?));
     }
     if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? {
-        return Ok(Value::Number(value.extract::<i64>().map(Number::from)?));
+        let number = value.extract::<i64>();
+        return number
+            .map(|number| Value::Number(number.into()))
+            .map_err(|_| value_error(format!("{key} must be between -2^63 and 2^63 - 1")));
     }
     if value.is_instance_of::<PyFloat>() || value.hasattr("__float__")? {
         let number = Number::from_f64(value.extract()?);

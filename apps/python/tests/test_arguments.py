@@ -204,3 +204,17 @@ def test_actions_are_integers():
     for action in (2**70, -(2**70), 12, -1):
         with pytest.raises(turnstone.IllegalActionError, match="the actions of mancala are 0 to 11"):
             position.play(action)
+
+
+def test_options_of_a_reset_are_a_dictionary():
+    from turnstone.aec import TurnstoneAEC
+
+    for env in (TurnstoneEnv("mancala"), TurnstoneVectorEnv("mancala", 2), TurnstoneAEC("mancala")):
+        with pytest.raises(TypeError, match="options must be a dictionary, not int: 3"):
+            env.reset(options=3)
+        env.reset(options={})
+
+
+def test_a_number_beyond_64_bits_is_refused_by_its_name():
+    with pytest.raises(ValueError, match=r"stones must be between -2\^63 and 2\^63 - 1"):
+        turnstone.Game("mancala", stones=10**30)

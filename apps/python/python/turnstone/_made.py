@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from typing import Any, Callable, ParamSpec, TypeVar
+from typing import Any, Callable, Mapping, ParamSpec, TypeVar
 
 import numpy as np
 
 from ._turnstone import _game
 
-__all__ = ["action_index", "takes_game"]
+__all__ = ["action_index", "checked_options", "takes_game"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,3 +51,10 @@ def action_index(action: Any) -> int:
         except TypeError:
             pass
     raise TypeError(f"an action is an integer, not {type(action).__name__}: {action!r}")
+
+
+def checked_options(options: Any) -> Mapping[str, Any]:
+    """The `options` of a reset as a mapping, empty for None."""
+    if options is None or isinstance(options, Mapping):
+        return options or {}
+    raise TypeError(f"options must be a dictionary, not {type(options).__name__}: {options!r}")

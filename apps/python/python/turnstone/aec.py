@@ -10,7 +10,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 
-from ._made import action_index, takes_game
+from ._made import action_index, checked_options, takes_game
 from ._rendering import RENDER_MODES, RenderMode, rendered
 from ._turnstone import Game, IllegalActionError, State
 
@@ -95,7 +95,7 @@ class TurnstoneAEC(AECEnv):
 
         The games have no chance; a seed seeds the action spaces.
         """
-        position = (options or {}).get("position")
+        position = checked_options(options).get("position")
         if position is None:
             state = State(self.game)
         elif isinstance(position, State):

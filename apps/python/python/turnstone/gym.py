@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ._made import action_index, takes_game
+from ._made import action_index, checked_options, takes_game
 from ._register import env_id, register_envs
 from ._rendering import RENDER_MODES, RenderMode, rendered
 from ._turnstone import Agent, Game, IllegalActionError, State, VecEnv
@@ -87,7 +87,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
     ) -> Tuple[np.ndarray[Any, Any], Dict[str, Any]]:
         """Starts a game. `options` may hold `seat` (0 or 1) and `position` (a `State` or its text)."""
         super().reset(seed=seed)
-        options = options or {}
+        options = checked_options(options)
         if seed is not None:
             self._games = 0
             self._agent = Agent(self.game, self.opponent, seed=int(self.np_random.integers(2**63)))
@@ -246,7 +246,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         """Starts new games, only where `options["reset_mask"]` is true if it is given. `seed` is a list with one seed for
         each env, or a number `s` for the seeds `s`, `s + 1`, ...
         """
-        mask = (options or {}).get("reset_mask")
+        mask = checked_options(options).get("reset_mask")
         if not self._is_reset and mask is not None and not np.all(mask):
             raise ValueError("options['reset_mask'] leaves games out, but the first reset starts all")
         if mask is not None and len(mask) != self.num_envs:
