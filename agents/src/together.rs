@@ -1,7 +1,7 @@
 //! One search by several threads, each with a backend of its own.
 
 use turnstone_env::Rules;
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 use turnstone_search::{Backend, EvalBatch, Fault, Mcts, SearchStep, SharedWalker};
 
 use crate::network_backend::AnyBackend;

@@ -7,7 +7,8 @@ use turnstone_agents::{Agent, PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{ActionList, AnyState, Params};
 use turnstone_games::built_in;
-use turnstone_search::classic::{Limits, Stop};
+use turnstone_search::Stop;
+use turnstone_search::classic::Limits;
 
 fn agent(game: &dyn PlayableGame, spec: &str) -> Agent {
     Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")

@@ -14,16 +14,15 @@ use turnstone_base::streams::{Purpose, Stream, stream};
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rand::RngExt;
-use turnstone_agents::search::classic::Stop;
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, DynExactValues, Phase, PlayableGame, PlayerFault, Search, SearchRequest};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
-use crate::stopping::stopped_inside_moves;
 
 /// An agent's move in one position of a truth set.
 struct Answer {
@@ -39,7 +38,7 @@ struct Answer {
 }
 
 /// Grades an agent by its move in every position of the set. The grade does not depend on the number of threads.
-/// Returns `None` if `stop` was set before the end.
+/// Returns `None` if `stop` was raised before the end.
 ///
 /// # Errors
 /// The agent cannot play or fails, or a line of the set is not for this game.
@@ -50,30 +49,28 @@ pub fn grade(
     seed: u64,
     threads: usize,
     progress: &(dyn Fn() + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<Option<Grade>> {
     let answers = Mutex::new(Vec::with_capacity(set.positions.len()));
     let first_free = AtomicUsize::new(0);
     let threads = threads.max(1);
     let share = set.positions.len().div_ceil(threads);
-    stopped_inside_moves(stop, |raised| {
-        let work = || {
-            let mut next = || {
-                let number = first_free.fetch_add(1, Ordering::Relaxed);
-                set.positions.get(number).map(|position| question(game, number, &position.text, seed)).transpose()
-            };
-            let mut put = |number: usize, state: &AnyState, chosen, prediction| {
-                let answer = answer(game, &set.positions[number], state, chosen, prediction)?;
-                answers.lock().expect("no thread panics while it holds the list").push((number, answer));
-                progress();
-                Ok(())
-            };
-            ask(game, agent, share, &mut next, &mut put, raised)
+    let work = || {
+        let mut next = || {
+            let number = first_free.fetch_add(1, Ordering::Relaxed);
+            set.positions.get(number).map(|position| question(game, number, &position.text, seed)).transpose()
         };
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+        let mut put = |number: usize, state: &AnyState, chosen, prediction| {
+            let answer = answer(game, &set.positions[number], state, chosen, prediction)?;
+            answers.lock().expect("no thread panics while it holds the list").push((number, answer));
+            progress();
+            Ok(())
+        };
+        ask(game, agent, share, &mut next, &mut put, stop)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     let mut answers = answers.into_inner().expect("all threads have ended well");
     // Sorted, as floating-point sums depend on the order of their terms.
@@ -186,7 +183,7 @@ pub fn sample(
     truth: &dyn DynExactValues,
     sampling: &Sampling,
     progress: &dyn Fn(),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<TruthSet> {
     /// Number of consecutive games without a new position after which sampling stops.
     const BARREN: u32 = 2000;
@@ -199,7 +196,7 @@ pub fn sample(
     let mut player = Agent::load(&SAMPLER.parse()?, game)?.search(game, 1)?;
     let mut barren = 0;
     for number in 0.. {
-        if set.positions.len() >= sampling.count || barren >= BARREN || stop.load(Ordering::Relaxed) {
+        if set.positions.len() >= sampling.count || barren >= BARREN || stop.is_raised() {
             break;
         }
         let mut rng = stream(sampling.seed, Purpose::Openings, [number, 1]);
@@ -275,7 +272,7 @@ mod tests {
         let truth = game.exact_values(std::path::Path::new(""), Effort::Full).expect("no table").expect("it is small");
         let drawn = |critical| {
             let sampling = Sampling { count: 60, phase: None, critical, seed: 3, starts: vec![] };
-            sample(&*game, &*truth, &sampling, &|| (), &AtomicBool::new(false)).expect("it plays").positions
+            sample(&*game, &*truth, &sampling, &|| (), &Stop::default()).expect("it plays").positions
         };
         let losing_moves = |position: &TruthPosition| {
             let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
@@ -298,7 +295,7 @@ mod tests {
         let game = turnstone_games::built_in().make("mancala", &Params::new()).expect("a game");
         let mut set = known(&*game).expect("sound").expect("it comes with exact values");
         set.positions.truncate(70);
-        let (stop, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (stop, asked) = (Stop::default(), AtomicUsize::new(0));
         let count = || {
             asked.fetch_add(1, Ordering::Relaxed);
         };
@@ -322,7 +319,7 @@ mod tests {
             }
         }
         assert_eq!(asked.load(Ordering::Relaxed), 6 * 70);
-        stop.store(true, Ordering::Relaxed);
+        stop.raise();
         let agent = Agent::load(&"az:pretrained,sims=16".parse().expect("a spec"), &*game).expect("it plays");
         assert!(grade(&*game, &agent, &set, 5, 2, &|| (), &stop).expect("no fault").is_none());
     }

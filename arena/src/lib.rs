@@ -7,7 +7,6 @@
 
 mod record;
 mod result;
-mod stopping;
 mod openings;
 mod options;
 mod schedule;

@@ -1,9 +1,9 @@
 //! A match or tournament from its options to its files: openings, games, summary, ratings, reports.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_base::files::atomic_write;
 
@@ -68,7 +68,7 @@ pub struct MatchResult {
 }
 
 impl<'a> Match<'a> {
-    /// Draws the openings of a match between these agents. Returns `None` if `stop` was set before the end.
+    /// Draws the openings of a match between these agents. Returns `None` if `stop` was raised before the end.
     ///
     /// # Errors
     /// The options conflict or do not fit the number of agents, the openings cannot be drawn, an engine does not start,
@@ -78,7 +78,7 @@ impl<'a> Match<'a> {
         agents: Vec<&'a Agent>,
         options: &MatchOptions,
         scale: RatingScale<'a>,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<Self>> {
         let mut options = options.clone();
         match scale {
@@ -100,7 +100,7 @@ impl<'a> Match<'a> {
         let odd_games = options.odd_games(settings.games);
         let (source, filter) = (options.openings(), options.filter()?);
         let openings = openings(game, &source, filter.as_ref(), openings_needed(&settings), settings.seed, stop)?;
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_raised() {
             return Ok(None);
         }
         let tournament = Tournament::new(game, agents, settings, openings)?;

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
@@ -13,10 +12,8 @@ use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::text::entries;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
-use turnstone_agents::search::classic::Stop;
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Search, SearchRequest};
-
-use super::stopping::stopped_inside_moves;
 
 /// Number of consecutive draws without a new opening after which drawing stops.
 const BARREN: usize = 1000;
@@ -62,18 +59,6 @@ impl Opening {
 /// # Errors
 /// The book cannot be read or has a fault, the reference cannot play, or there is no opening.
 pub(crate) fn openings(
-    game: &dyn PlayableGame,
-    source: &OpeningSource,
-    filter: Option<&OpeningFilter>,
-    count: usize,
-    seed: u64,
-    stop: &AtomicBool,
-) -> Result<Vec<Opening>> {
-    stopped_inside_moves(stop, |stop| draw_openings(game, source, filter, count, seed, stop))
-}
-
-/// [`openings`] until `stop` is raised.
-fn draw_openings(
     game: &dyn PlayableGame,
     source: &OpeningSource,
     filter: Option<&OpeningFilter>,
@@ -219,7 +204,7 @@ mod tests {
         filter: Option<&OpeningFilter>,
         count: usize,
     ) -> Result<Vec<Opening>> {
-        openings(game, source, filter, count, 7, &AtomicBool::new(false))
+        openings(game, source, filter, count, 7, &Stop::default())
     }
 
     #[test]

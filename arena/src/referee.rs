@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rand::RngExt;
-use turnstone_agents::search::classic::Stop;
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Chosen, PlayerFault, SearchRequest};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, DynGame, Side};

@@ -1,6 +1,6 @@
 //! Games and answers that other machines play on behalf of this one.
 
-use std::sync::atomic::AtomicBool;
+use turnstone_agents::search::Stop;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use super::schedule::PlannedGame;
 
 /// Plays games and answers positions elsewhere, with the results that this machine would get.
 pub trait Remote: Sync {
-    /// Plays the planned games. Returns false if `stop` was set before the end.
+    /// Plays the planned games. Returns false if `stop` was raised before the end.
     ///
     /// # Errors
     /// The games cannot be handed out, or `put` fails.
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool>;
 
-    /// Answers positions. Returns false if `stop` was set before the end.
+    /// Answers positions. Returns false if `stop` was raised before the end.
     ///
     /// # Errors
     /// The positions cannot be handed out.
@@ -41,7 +41,7 @@ pub struct RemoteRound<'a> {
     /// Whether the game with this index is still needed: a test may end a match early.
     pub is_needed: &'a dyn Fn(usize) -> bool,
     /// Ends it when set.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
 }
 
 /// Positions for an agent to answer.
@@ -57,7 +57,7 @@ pub struct RemotePositions<'a> {
     /// Takes the answer to the position with this number, or says what is wrong with it.
     pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<(), String>,
     /// Ends it when set.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
 }
 
 /// An agent's answer to a position.

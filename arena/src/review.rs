@@ -7,7 +7,7 @@ mod truth;
 mod text;
 mod page;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use turnstone_agents::search::Stop;
 
 use anyhow::{Result, ensure};
 use turnstone_agents::{Agent, DynExactValues, PlayableGame};
@@ -38,7 +38,7 @@ pub struct Reviewing<'a> {
     /// Called with numbers of steps of [`Reviewing::steps`].
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// Ends the review early.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
 }
 
 impl Reviewing<'_> {
@@ -48,7 +48,7 @@ impl Reviewing<'_> {
         (2 + u64::from(exact)) * moves as u64
     }
 
-    /// Reviews a game. `None` if `stop` was set before the end.
+    /// Reviews a game. `None` if `stop` was raised before the end.
     ///
     /// # Errors
     /// The game has no moves, or the agent cannot search or gives no evaluation.
@@ -91,7 +91,7 @@ impl Reviewing<'_> {
         let Some(truth) = self.truth else { return Some(vec![None; replay.actions.len()]) };
         known_moves(game, truth, &replay.positions, &|| {
             (self.progress)(1);
-            !self.stop.load(Ordering::Relaxed)
+            !self.stop.is_raised()
         })
     }
 }

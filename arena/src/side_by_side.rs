@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use turnstone_agents::search::Fault;
-use turnstone_agents::search::classic::Stop;
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentError, Chosen, PlayableGame, Search};
 use turnstone_models::Instructions;
 

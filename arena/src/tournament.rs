@@ -3,12 +3,13 @@
 mod elsewhere;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame, Role};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
@@ -20,7 +21,6 @@ use super::referee::Referee;
 use super::remote::Remote;
 use super::schedule::{PlannedGame, openings_needed, plans};
 use super::side_by_side::SideBySide;
-use super::stopping::stopped_inside_moves;
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
@@ -39,9 +39,9 @@ pub struct Running<'a> {
     /// Called with every finished game, in any order.
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
     /// Stops the tournament when set, inside moves too. Games in progress are given up.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
     /// Begins no further game when set, and finishes those in progress.
-    pub enough: Option<&'a AtomicBool>,
+    pub enough: Option<&'a Stop>,
     /// Maximum number of games that a thread plays side by side, for the searches of networks to share batches.
     pub at_once: usize,
     /// Adds up the time in which threads had no game left and waited for the last one.
@@ -51,14 +51,14 @@ pub struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Runs on this number of threads, with a callback for every finished game, until `stop` is set.
+    /// Runs on this number of threads, with a callback for every finished game, until `stop` is raised.
     #[must_use]
-    pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a AtomicBool) -> Self {
+    pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a Stop) -> Self {
         Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None, remote: None }
     }
 
     fn is_enough(&self) -> bool {
-        self.enough.is_some_and(|enough| enough.load(Ordering::Relaxed))
+        self.enough.is_some_and(Stop::is_raised)
     }
 }
 
@@ -214,20 +214,17 @@ impl<'a> Tournament<'a> {
         let next = AtomicUsize::new(0);
         let threads = running.threads.clamp(1, plans.len());
         let seats = [plans.len().div_ceil(threads), running.at_once];
-        let ends = stopped_inside_moves(running.stop, |stop| {
-            let work = || -> Result<Instant> {
-                // An error of one thread stops the others.
-                let games = SideBySide::new(self.game, &self.agents, self.referee(), seats, stop)?;
-                self.play_some(plans, games, &next, board, journal, running)
-                    .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
-                Ok(Instant::now())
-            };
-            thread::scope(|scope| {
-                let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-                let join =
-                    |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
-            })
+        let work = || -> Result<Instant> {
+            // An error of one thread stops the others.
+            let games = SideBySide::new(self.game, &self.agents, self.referee(), seats, running.stop)?;
+            self.play_some(plans, games, &next, board, journal, running)
+                .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
+            Ok(Instant::now())
+        };
+        let ends = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |t: ScopedJoinHandle<'_, _>| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            threads.into_iter().map(join).collect::<Result<Vec<Instant>>>()
         })?;
         running.idle.inspect(|idle| idle.add_until_last(&ends));
         Ok(())
@@ -253,7 +250,7 @@ impl<'a> Tournament<'a> {
             }
             Ok(())
         };
-        let (mut left, stopped) = (true, || running.stop.load(Ordering::Relaxed));
+        let (mut left, stopped) = (true, || running.stop.is_raised());
         loop {
             while left
                 && !stopped()

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 use turnstone_arena::grading::{grade, known};
 use turnstone_arena::{
@@ -32,12 +33,12 @@ fn drawn<'a>(
     options: &MatchOptions,
     scale: RatingScale<'a>,
 ) -> Result<Match<'a>, String> {
-    let drawn = Match::new(game, agents.iter().collect(), options, scale, &AtomicBool::new(false));
+    let drawn = Match::new(game, agents.iter().collect(), options, scale, &Stop::default());
     drawn.map(|drawn| drawn.expect("nothing stops it")).map_err(|error| error.to_string())
 }
 
 fn played(matches: &Match<'_>, folder: Option<MatchFolder<'_>>) -> MatchResult {
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     matches.play(folder, &Running::new(1, &|_| {}, &stop)).expect("they play").expect("nothing stops it")
 }
 
@@ -132,7 +133,7 @@ fn a_match_has_its_files_its_notes_and_its_program() {
     assert_eq!(played(&matches, Some(again)), result);
     assert_eq!(fs::read(folder.path().join("games.jsonl")).expect("a journal"), before);
     let other = drawn(&*game, &agents, &games(6), RatingScale::Mean).expect("valid options");
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     assert!(other.play(Some(again), &Running::new(1, &|_| {}, &stop)).is_err());
 }
 
@@ -149,7 +150,8 @@ fn check_files(result: &MatchResult, game: &dyn PlayableGame, folder: &Path) {
 fn a_match_that_is_stopped_has_no_result() {
     let game = game();
     let agents = agents(&*game, &AGENTS[..2]);
-    let stop = AtomicBool::new(true);
+    let stop = Stop::default();
+    stop.raise();
     let stopped = Match::new(&*game, agents.iter().collect(), &games(4), RatingScale::Mean, &stop);
     assert!(stopped.expect("valid options").is_none());
     let matches = drawn(&*game, &agents, &games(4), RatingScale::Mean).expect("valid options");
@@ -157,15 +159,15 @@ fn a_match_that_is_stopped_has_no_result() {
 }
 
 /// How long `work` goes on after its flag is set.
-fn time_to_stop(work: impl FnOnce(&AtomicBool) + Send) -> Duration {
-    let stop = AtomicBool::new(false);
+fn time_to_stop(work: impl FnOnce(&Stop) + Send) -> Duration {
+    let stop = Stop::default();
     thread::scope(|scope| {
         let working = scope.spawn(|| {
             work(&stop);
             Instant::now()
         });
         thread::sleep(Duration::from_millis(300));
-        stop.store(true, Ordering::Relaxed);
+        stop.raise();
         let asked = Instant::now();
         working.join().expect("no panic").saturating_duration_since(asked)
     })

@@ -1,7 +1,8 @@
 //! Games played side by side are the games played one after the other.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running};
 use turnstone_env::Params;
@@ -27,7 +28,7 @@ fn play(
     options: &MatchOptions,
     running: &Running<'_>,
 ) -> Option<MatchResult> {
-    let drawn = Match::new(game, agents.iter().collect(), options, RatingScale::Mean, &AtomicBool::new(false));
+    let drawn = Match::new(game, agents.iter().collect(), options, RatingScale::Mean, &Stop::default());
     drawn.expect("valid options").expect("nothing stops it").play(None, running).expect("they play")
 }
 
@@ -38,7 +39,7 @@ fn played(
     threads: usize,
     at_once: usize,
 ) -> MatchResult {
-    let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (stop, count) = (Stop::default(), AtomicUsize::new(0));
     let progress = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
     };
@@ -75,21 +76,20 @@ fn a_stop_gives_up_and_enough_finishes_what_was_begun() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     let agents = agents(&*game, &["az:pretrained,sims=20", "random"]);
     let options = options(Pairings::RoundRobin, 40);
-    let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (stop, count) = (Stop::default(), AtomicUsize::new(0));
     let stop_at_once = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
-        stop.store(true, Ordering::Relaxed);
+        stop.raise();
     };
     let running = Running { at_once: 8, ..Running::new(1, &stop_at_once, &stop) };
     let result = play(&*game, &agents, &options, &running);
     assert!(result.is_none() && count.load(Ordering::Relaxed) < 8);
-    let (go_on, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (go_on, enough, count) = (Stop::default(), Stop::default(), AtomicUsize::new(0));
     let enough_at_once = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);
-        stop.store(true, Ordering::Relaxed);
+        enough.raise();
     };
-    stop.store(false, Ordering::Relaxed);
-    let running = Running { at_once: 8, enough: Some(&stop), ..Running::new(1, &enough_at_once, &go_on) };
+    let running = Running { at_once: 8, enough: Some(&enough), ..Running::new(1, &enough_at_once, &go_on) };
     assert!(play(&*game, &agents, &options, &running).is_none());
     assert!((8..16).contains(&count.load(Ordering::Relaxed)), "{count:?}");
 }

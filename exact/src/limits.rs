@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use turnstone_search::Clock;
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 /// How long a search for an exact value may take. Limits of time make answers depend on the machine.
 #[derive(Clone, Copy, Debug)]

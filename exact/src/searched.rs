@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use turnstone_env::{Action, ActionList, Notation, Rules, without_limits};
-use turnstone_search::classic::{AlphaBeta, Control, Limits, MAX_DEPTH, Stop, WinLoss};
+use turnstone_search::Stop;
+use turnstone_search::classic::{AlphaBeta, Control, Limits, MAX_DEPTH, WinLoss};
 
 use crate::limits::SolveLimits;
 use crate::values::ExactValues;

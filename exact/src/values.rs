@@ -1,7 +1,7 @@
 //! The common trait of all sources of exact values.
 
 use turnstone_env::{Action, ActionList, Rules, Side};
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 /// How long a source that searches keeps its transposition table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

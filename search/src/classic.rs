@@ -19,5 +19,5 @@ pub use found::{SearchResult, SearchStats};
 pub use game_tree::MOST_POSITIONS;
 pub use heuristic::toy::ToyMargin;
 pub use heuristic::{Heuristic, WIN_BAND, WON, WinLoss};
-pub use limits::{Control, Limits, Stop};
+pub use limits::{Control, Limits};
 pub use minimax::Minimax;

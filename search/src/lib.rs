@@ -8,6 +8,7 @@
 
 pub mod hash;
 pub mod clock;
+pub mod stop;
 pub mod backend;
 pub mod mcts;
 pub mod seats;
@@ -23,6 +24,7 @@ pub use mcts::{
     TREE_LIMIT, TreeSize, draw_weighted,
 };
 pub use seats::{Pace, Seats};
+pub use stop::Stop;
 
 /// The page for people with a backend of their own, whose example is compiled.
 #[cfg(doctest)]

@@ -7,7 +7,8 @@ use turnstone_env::Rules;
 use turnstone_env::games::Mancala;
 use turnstone_games::mancala::StoreDifference;
 use turnstone_search::Clock;
-use turnstone_search::classic::{AlphaBeta, BestFirst, BreadthFirst, Control, Limits, Minimax, Stop};
+use turnstone_search::Stop;
+use turnstone_search::classic::{AlphaBeta, BestFirst, BreadthFirst, Control, Limits, Minimax};
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
 const TABLES: [usize; 3] = [0, 1 << 12, 1 << 20];

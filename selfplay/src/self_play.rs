@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use turnstone_agents::{GpuBackend, NetworkBackend, random_observations, shape};
 use turnstone_env::{Notation, Outcome};
 use turnstone_models::{ComputeDevice, GpuInference, NetworkError, QuantisedNetwork};
+use turnstone_search::Stop;
 use turnstone_search::{Backend, Fault, Queued, TensorFunction, Tensors, Uniform};
 
 use self::session::GamesInSeats;
@@ -40,7 +41,7 @@ pub struct SelfPlayGames {
     pub stats: SelfPlayStats,
 }
 
-/// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
+/// Plays the games of one iteration. Returns `None` if `stop` was raised before they were finished.
 ///
 /// # Errors
 /// The weights do not match the network, or the GPU cannot be used or failed.
@@ -48,7 +49,7 @@ pub(crate) fn play<G: Notation>(
     game: &G,
     task: &Task,
     progress: &Progress,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<SelfPlayGames>, Fault> {
     let rules = Arc::new(GameRules::new(game, &task.settings));
     let config = &task.settings.self_play;
@@ -79,7 +80,7 @@ fn play_with<G: Notation, B: Backend<G> + Send>(
     backends: Vec<B>,
     seats: usize,
     progress: &Progress,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<SelfPlayGames>, Fault> {
     let GameSettings { self_play, iteration, .. } = &rules.settings;
     let most = self_play.games_per_iteration;
@@ -91,7 +92,7 @@ fn play_with<G: Notation, B: Backend<G> + Send>(
         let mut session = GamesInSeats::new(rules, backend, cached);
         let mut next = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&number| number < most);
         loop {
-            if stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+            if stop.is_raised() || failed.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             match session.step(seats, &mut next, progress) {

@@ -1,7 +1,8 @@
 //! Who plays the games of an iteration: the threads of this machine, or others on its behalf.
 
 use std::error::Error;
-use std::sync::atomic::AtomicBool;
+
+use turnstone_search::Stop;
 
 use crate::self_play::{Progress, SelfPlayGames, Task};
 use crate::trainable::TrainableGame;
@@ -11,7 +12,7 @@ pub type SelfPlayError = Box<dyn Error + Send + Sync>;
 
 /// Plays the games of iterations. They are the same for every player.
 pub trait SelfPlayer: Sync {
-    /// Plays the games of one iteration. Returns `None` if `stop` was set before they were finished.
+    /// Plays the games of one iteration. Returns `None` if `stop` was raised before they were finished.
     ///
     /// # Errors
     /// The weights do not match the network, the GPU failed, or the games cannot be played elsewhere.
@@ -20,7 +21,7 @@ pub trait SelfPlayer: Sync {
         game: &dyn TrainableGame,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError>;
 
     /// Names and values to be logged with every iteration, besides its own metrics.
@@ -39,7 +40,7 @@ impl SelfPlayer for ThisMachine {
         game: &dyn TrainableGame,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         Ok(game.self_play(task, progress, stop)?)
     }

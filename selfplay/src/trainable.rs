@@ -1,6 +1,6 @@
 //! Object-safe interface to games that networks can be trained for.
 
-use std::sync::atomic::AtomicBool;
+use turnstone_search::Stop;
 
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
 use turnstone_base::streams::Stream;
@@ -13,7 +13,7 @@ use crate::self_play::{self, GameSettings, Progress, Restore, Session, Task};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
-    /// Plays the games of one iteration of self-play. Returns `None` if `stop` was set before they were finished.
+    /// Plays the games of one iteration of self-play. Returns `None` if `stop` was raised before they were finished.
     ///
     /// # Errors
     /// The weights do not match the network, or the GPU cannot be used or failed.
@@ -21,7 +21,7 @@ pub trait TrainableGame: PlayableGame {
         &self,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<self_play::SelfPlayGames>, Fault>;
 
     /// Starts `threads` sessions that play games of a task whose numbers come from elsewhere.
@@ -58,7 +58,7 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         &self,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<self_play::SelfPlayGames>, Fault> {
         self_play::play(self.game(), task, progress, stop)
     }

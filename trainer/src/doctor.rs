@@ -10,7 +10,6 @@ pub use checks::{Check, Level};
 pub use measure::{MatchSpeed, Measured};
 pub use plan::Plan;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -21,6 +20,7 @@ use crate::config::Config;
 use crate::run::{ENDLESS, without_end};
 use turnstone_agents::{Agent, Role};
 use turnstone_arena::Ladder;
+use turnstone_search::Stop;
 use turnstone_selfplay::TrainableGame;
 
 /// Results of all checks.
@@ -49,7 +49,7 @@ impl Diagnosis {
 }
 
 /// Examines a config with about `time` of self-play, learning and matches. Opponents that are other programs are measured
-/// if `start_engines` is set; otherwise a check says that they were left out. Returns `None` if `stop` was set before the
+/// if `start_engines` is set; otherwise a check says that they were left out. Returns `None` if `stop` was raised before the
 /// end.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn examine(
     config: &Config,
     start_engines: bool,
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Diagnosis>> {
     let mut checks = vec![checks::config(game, config)?];
     checks.extend(checks::devices(config)?);

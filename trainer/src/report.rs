@@ -19,7 +19,7 @@ pub use live::LiveRun;
 pub use readme::readme_sections;
 pub use side_by_side::side_by_side;
 
-use std::sync::atomic::AtomicBool;
+use turnstone_search::Stop;
 
 use anyhow::Result;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
@@ -34,7 +34,7 @@ use crate::run_folder::RunFolder;
 /// Simulations per move of the sample games and of grading.
 const SIMULATIONS: u32 = 64;
 
-/// Returns the HTML page of a run, or `None` if `stop` was set before it was finished. If the metrics contain no grade and
+/// Returns the HTML page of a run, or `None` if `stop` was raised before it was finished. If the metrics contain no grade and
 /// `grades` is set, the newest checkpoint is graded against exact values.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ pub fn report(
     folder: &RunFolder,
     grades: bool,
     reporter: &Reporter,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<String>> {
     let mut parts = run.parts();
     if folder.latest().is_file() {
@@ -78,7 +78,7 @@ fn truth(
     network: LoadedNetwork,
     grades: bool,
     reporter: &Reporter,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Option<Section>>> {
     let LiveRun { config, history, .. } = run;
     if let Some((iteration, grade)) = history.iter().rev().find_map(|it| Some((it.iteration, it.grade.as_ref()?))) {

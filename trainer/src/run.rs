@@ -17,7 +17,6 @@ use turnstone_base::text::shell_path;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -108,7 +107,7 @@ impl<'a> Run<'a> {
         self.standing.iteration
     }
 
-    /// Runs iterations until all are done, `stop` is set, or `time` is up, which is checked between iterations.
+    /// Runs iterations until all are done, `stop` is raised, or `time` is up, which is checked between iterations.
     ///
     /// # Errors
     /// The loss is not finite or a file cannot be written. The last finished iteration remains on disk, and the error
@@ -275,7 +274,7 @@ impl<'a> Run<'a> {
         let mut maker = BatchMaker::new(&self.spec, &self.setup.config.learn);
         let mut reports = Vec::new();
         for _ in 0..due {
-            if self.setup.stop.load(Ordering::Relaxed) {
+            if self.setup.stop.is_raised() {
                 return Ok(None);
             }
             let step = self.learner.steps();

@@ -4,13 +4,13 @@ mod plan;
 mod results;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_base::files::{atomic_write, is_unfinished, read_text};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 use turnstone_base::terminal::Reporter;
+use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 
 pub use plan::{Axis, MOST_VARIANTS, Plan, Variant};
@@ -76,12 +76,12 @@ impl Sweep {
         Ok(Self { program: program.to_owned(), folder: folder.to_owned(), plan, _lock: lock })
     }
 
-    /// Trains the remaining variants, and returns the results of all in their order. Returns `None` if `stop` was set;
+    /// Trains the remaining variants, and returns the results of all in their order. Returns `None` if `stop` was raised;
     /// the same call continues later.
     ///
     /// # Errors
     /// Those of a run; the message names the variant.
-    pub fn train(&self, games: &Games, reporter: &Reporter, stop: &AtomicBool) -> Result<Option<Vec<VariantResult>>> {
+    pub fn train(&self, games: &Games, reporter: &Reporter, stop: &Stop) -> Result<Option<Vec<VariantResult>>> {
         let count = self.plan.variants.len();
         for (number, variant) in self.plan.variants.iter().enumerate() {
             reporter.line(&format!("variant {} of {count}: {}", number + 1, variant.name));
@@ -99,7 +99,7 @@ impl Sweep {
     }
 
     /// Trains a variant. Returns false if it was interrupted.
-    fn train_variant(&self, number: usize, games: &Games, reporter: &Reporter, stop: &AtomicBool) -> Result<bool> {
+    fn train_variant(&self, number: usize, games: &Games, reporter: &Reporter, stop: &Stop) -> Result<bool> {
         let (path, config) = (self.run_folder(number), &self.plan.variants[number].config);
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         confirm_matches(&*game, config)?;
@@ -115,7 +115,7 @@ impl Sweep {
         if run.iteration() < config.run.iterations {
             run.train(None)?;
         }
-        Ok(!stop.load(Ordering::Relaxed))
+        Ok(!stop.is_raised())
     }
 
     fn result(&self, number: usize, games: &Games) -> Result<VariantResult> {

@@ -2,8 +2,9 @@
 
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, AnyState, Rules};
+use turnstone_search::Stop;
 use turnstone_search::classic::{
-    AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult, Stop,
+    AlphaBeta, BestFirst, BreadthFirst, Control, Heuristic, Limits, MAX_DEPTH, Minimax, SearchResult,
 };
 
 use super::{ClassicalMethod, ClassicalSpec, find_heuristic};

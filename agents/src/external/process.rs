@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use turnstone_base::line_io::Lines;
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 use crate::interface::PlayerFault;
 

@@ -5,8 +5,8 @@ use turnstone_env::Notation;
 use turnstone_env::games::{Mancala, mancala};
 use turnstone_exact::{Silent, SolveLimits};
 use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
+use turnstone_search::Stop;
 use turnstone_search::Uniform;
-use turnstone_search::classic::Stop;
 
 use super::*;
 use crate::search_settings::SearchKind;

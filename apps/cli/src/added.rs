@@ -1,12 +1,12 @@
 //! Commands that a program adds to the built-in ones.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::ArgMatches;
 use turnstone_agents::{Agent, AgentError, AgentSpec, PlayableGame};
 use turnstone_base::terminal::print_stderr;
+use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 
 use crate::signals::stop_on_signals;
@@ -51,7 +51,7 @@ impl Host {
     ///
     /// # Errors
     /// The signals cannot be received.
-    pub fn stop(&self) -> Result<&'static AtomicBool> {
+    pub fn stop(&self) -> Result<&'static Stop> {
         Ok(stop_on_signals()?)
     }
 

@@ -1,13 +1,13 @@
 //! Other machines that play for a command: what a program with clusters is given, and what one without them says.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail};
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Id};
 use turnstone_agents::Agent;
 use turnstone_arena::Remote;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
+use turnstone_search::Stop;
 use turnstone_selfplay::{SearchConfig, SelfPlayer, TrainableGame};
 
 use crate::added::Command;
@@ -25,7 +25,7 @@ pub struct Cluster {
 }
 
 /// Connects to the cluster at an address, with the options of the command, to play this work until the flag is set.
-pub type Lead = fn(&str, &ArgMatches, &Work<'_>, &AtomicBool) -> Result<Box<dyn Leader>>;
+pub type Lead = fn(&str, &ArgMatches, &Work<'_>, &Stop) -> Result<Box<dyn Leader>>;
 
 /// What a command wants played elsewhere.
 pub struct Work<'a> {
@@ -132,7 +132,7 @@ impl Named<'_> {
     ///
     /// # Errors
     /// The server cannot be reached or refuses, or the leader's files cannot be written.
-    pub(crate) fn lead(&self, work: &Work<'_>, stop: &AtomicBool) -> Result<Box<dyn Leader>> {
+    pub(crate) fn lead(&self, work: &Work<'_>, stop: &Stop) -> Result<Box<dyn Leader>> {
         (self.cluster.lead)(self.url, self.options, work, stop)
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         let share = |command: clap::Command| {
             command.arg(Arg::new("share").long("share").requires(OPTION)).about("The options of a cluster")
         };
-        let lead = |_: &str, _: &ArgMatches, _: &Work<'_>, _: &AtomicBool| bail!("it is not called");
+        let lead = |_: &str, _: &ArgMatches, _: &Work<'_>, _: &Stop| bail!("it is not called");
         let cluster = Cluster { commands: Vec::new, with_options: share, lead };
         let options = |name: &str, cluster: Option<Cluster>| {
             let program = definition(&Additions { cluster, ..Additions::default() });

@@ -8,7 +8,7 @@ mod key;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use async_nats::jetstream::message::{Acker, Message};
 use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
+use turnstone_agents::search::Stop;
 use turnstone_models::Precision;
 
 use self::cut::jobs;
@@ -96,7 +97,7 @@ pub(crate) struct Items<'a> {
     pub(crate) is_needed: &'a dyn Fn(usize) -> bool,
     /// Takes the effort that workers report, and the number of items received.
     pub(crate) progress: &'a mut dyn FnMut([u64; 6], usize),
-    pub(crate) stop: &'a AtomicBool,
+    pub(crate) stop: &'a Stop,
 }
 
 /// The work that is being played.
@@ -132,7 +133,7 @@ impl Leader {
         game: &dyn turnstone_env::DynGame,
         probe: Probe,
         note: TakeNote,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Self> {
         let run = run_name(settings.folder.as_deref(), game.name())?;
         let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, &note)?;
@@ -162,7 +163,7 @@ impl Leader {
         (self.note)(Note::Warning(text));
     }
 
-    /// Has workers play the items of a work. Returns false if `stop` was set before the end.
+    /// Has workers play the items of a work. Returns false if `stop` was raised before the end.
     pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
         let (sum, received, now) = (sha256(items.work), vec![false; items.count], Instant::now());
         {
@@ -176,13 +177,13 @@ impl Leader {
         done
     }
 
-    /// Puts jobs on the queue and collects results until nothing is missing. Returns false if `stop` was set before.
+    /// Puts jobs on the queue and collects results until nothing is missing. Returns false if `stop` was raised before.
     async fn collect(&self, active: &mut Active<'_, '_>, kept: &mut Kept) -> Result<bool> {
         acknowledge(std::mem::take(&mut kept.results).into_values()).await;
         let (mut looked, mut is_failing) = (Instant::now(), false);
         let (mut is_published, mut messages) = (false, None);
         while active.missing().next().is_some() {
-            if active.items.stop.load(Ordering::Relaxed) {
+            if active.items.stop.is_raised() {
                 return Ok(false);
             }
             ensure!(!self.key.is_lost.load(Ordering::Relaxed), "another leader has taken over run {}", self.run);

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use turnstone_agents::search::Stop;
+
 use anyhow::{Context as _, Result, bail, ensure};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
@@ -55,12 +57,12 @@ pub(crate) struct Link {
 
 impl Link {
     /// Connects under a name, which is part of the client's inbox. An unreachable server is tried again until `patience` is
-    /// over or `stop` is set.
+    /// over or `stop` is raised.
     pub(crate) fn connect(
         options: &ServerOptions,
         name: &str,
         patience: Duration,
-        stop: &AtomicBool,
+        stop: &Stop,
         note: &TakeNote,
     ) -> Result<Self> {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -77,7 +79,7 @@ impl Link {
             let text = format!("{error:?}").to_lowercase();
             let is_away = !text.contains("certificate")
                 && matches!(error.kind(), ConnectErrorKind::Io | ConnectErrorKind::TimedOut | ConnectErrorKind::Dns);
-            if !is_away || began.elapsed() >= patience || stop.load(Ordering::Relaxed) {
+            if !is_away || began.elapsed() >= patience || stop.is_raised() {
                 bail!("server {shown}: {error}{}", advice(error.kind(), &text));
             }
             if !std::mem::replace(&mut waits, true) {

@@ -1,10 +1,11 @@
 //! The leader as a player of self-play, matches and grading, which its workers carry out.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
 use turnstone_agents::search::CacheStats;
+use turnstone_agents::search::Stop;
 use turnstone_arena::{Remote, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
     FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
@@ -25,7 +26,7 @@ impl SelfPlayer for Leader {
         game: &dyn TrainableGame,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         let iteration = task.settings.iteration;
         let restore = game.restorer(task);

@@ -2,7 +2,7 @@
 //! differ between processors with and without fused multiply-add, and between libraries of mathematical functions; integers
 //! of eight bits do not.
 
-use std::sync::atomic::AtomicBool;
+use turnstone_agents::search::Stop;
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ impl Probe {
             SelfPlayConfig { games_per_iteration, threads, cached_positions, precision, ..Default::default() };
         let settings = GameSettings { simulations: SIMULATIONS, ..GameSettings::new(&self.search, &self_play, 20, 0) };
         let task = Task::new(settings, &self.network, &weights);
-        let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
+        let games = game.self_play(&task, &Progress::default(), &Stop::default())?;
         Ok(sha256(format!("{:?}", games.map(|games| (games.shard, games.ends))).as_bytes()))
     }
 }

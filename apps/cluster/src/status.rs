@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+use turnstone_agents::search::Stop;
 
 use anyhow::Result;
 use futures_util::StreamExt;
@@ -64,7 +65,7 @@ struct Queue {
 /// # Errors
 /// The server cannot be reached.
 pub fn status(server: &ServerOptions) -> Result<Status> {
-    let link = Link::connect(server, "status", Duration::ZERO, &AtomicBool::new(false), &(Arc::new(|_| {}) as _))?;
+    let link = Link::connect(server, "status", Duration::ZERO, &Stop::default(), &(Arc::new(|_| {}) as _))?;
     let mut status = Status { runs: BTreeMap::new(), streams: BTreeMap::new() };
     link.wait(async {
         for name in [JOBS, RESULTS, &format!("KV_{WORK}")] {

@@ -9,7 +9,7 @@ mod fetch;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use anyhow::{Result, ensure};
 use crossbeam_channel::unbounded;
 use data_encoding::HEXLOWER;
 use tokio::sync::{Notify, mpsc};
+use turnstone_agents::search::Stop;
 use turnstone_selfplay::Games;
 
 use self::fetch::fetch;
@@ -40,11 +41,11 @@ pub struct WorkerSettings {
     pub threads: usize,
 }
 
-/// Plays for the runs of a server until `stop` is set.
+/// Plays for the runs of a server until `stop` is raised.
 ///
 /// # Errors
 /// The server cannot be reached at first or lacks something, or a thread failed.
-pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &AtomicBool) -> Result<()> {
+pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &Stop) -> Result<()> {
     ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
     let threads = settings.threads;
     ensure!((1..=1024).contains(&threads), "--threads is {threads}, but must be from 1 to 1024");
@@ -61,7 +62,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
         effort: Mutex::default(),
         done,
         room: Notify::new(),
-        stop: AtomicBool::new(false),
+        stop: Stop::default(),
         handle: link.handle().clone(),
         note: Arc::clone(note),
     });
@@ -75,10 +76,10 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
     };
     let threads: Vec<_> = (0..shared.threads).map(start).collect::<Result<_, _>>()?;
     let is_denied = || link.denied.load(Ordering::Relaxed);
-    while !stop.load(Ordering::Relaxed) && !is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
+    while !stop.is_raised() && !is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
         thread::sleep(Duration::from_millis(50));
     }
-    shared.stop.store(true, Ordering::Relaxed);
+    shared.stop.raise();
     let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
     shared.jobs.1.try_iter().for_each(drop); // which returns them
     let until = Instant::now() + Duration::from_secs(5);
@@ -99,7 +100,7 @@ pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &At
 /// A thread that plays.
 fn play(shared: &Shared, thread: usize) {
     let mut next = None;
-    while !shared.stop.load(Ordering::Relaxed) {
+    while !shared.stop.is_raised() {
         let Some(job) = next.take().or_else(|| shared.jobs.1.recv_timeout(Duration::from_millis(50)).ok()) else {
             continue;
         };

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use turnstone_agents::{Agent as Loaded, AgentSpec, Search, SearchRequest};
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 use crate::analysis::Analysis;
 use crate::errors::{agent_error, value_error};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::iter::StepBy;
 use std::ops::RangeFrom;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
 use turnstone_env::Spec;
-use turnstone_search::Fault;
+use turnstone_search::{Fault, Stop};
 use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
 
 use crate::errors::{evaluator_error, is_rules_error, value_error, within};
@@ -80,7 +80,7 @@ struct Numbered {
 struct Progress {
     wanted: usize,
     finished: AtomicUsize,
-    stop: AtomicBool,
+    stop: Stop,
 }
 
 #[pymethods]
@@ -227,7 +227,7 @@ impl SelfPlay {
         let (first, others) = sessions.split_first_mut().expect("there is at least one session");
         let is_alone = others.is_empty();
         let wanted = if is_alone { 1 } else { missing };
-        let progress = Progress { wanted, finished: AtomicUsize::new(0), stop: AtomicBool::new(false) };
+        let progress = Progress { wanted, finished: AtomicUsize::new(0), stop: Stop::default() };
         let results: Vec<_> = thread::scope(|scope| {
             let run = |session| self.step_while(&progress, session);
             let threads: Vec<_> = others.iter_mut().map(|session| scope.spawn(move || run(session))).collect();
@@ -278,14 +278,14 @@ impl SelfPlay {
     /// Steps a session until all have finished enough games, and returns those of this one.
     fn step_while(&self, progress: &Progress, session: &mut Numbered) -> (Vec<FinishedGame>, Result<(), Fault>) {
         let mut games = Vec::new();
-        while !progress.stop.load(Ordering::Relaxed) {
+        while !progress.stop.is_raised() {
             if let Err(fault) = self.step(session) {
-                progress.stop.store(true, Ordering::Relaxed);
+                progress.stop.raise();
                 return (games, Err(fault));
             }
             let new = session.session.take_finished();
             if progress.finished.fetch_add(new.len(), Ordering::Relaxed) + new.len() >= progress.wanted {
-                progress.stop.store(true, Ordering::Relaxed);
+                progress.stop.raise();
             }
             games.extend(new);
         }

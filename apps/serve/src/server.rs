@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use turnstone_agents::search::Stop;
+
 use crate::reply::Reply;
 use crate::request::{Hosts, LARGEST, Parsed, Request};
 use crate::route::Route;
@@ -61,11 +63,11 @@ struct Received {
     length: usize,
 }
 
-/// Answers requests until `stop` is set. `ready` is called with the address once it listens.
+/// Answers requests until `stop` is raised. `ready` is called with the address once it listens.
 ///
 /// # Errors
 /// The address cannot be listened on.
-pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+pub fn serve(site: Site, settings: &Settings, stop: &Stop, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
     let listener = TcpListener::bind((settings.address, settings.port))?;
     let address = listener.local_addr()?;
     ready(address);
@@ -79,14 +81,14 @@ pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnO
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| wake(address, stop, &ended));
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.is_raised() {
             // A client that sends nothing soon makes room for others.
             if server.open.load(Ordering::Relaxed) >= MOST {
                 thread::sleep(Duration::from_millis(2));
                 continue;
             }
             match listener.accept() {
-                Ok((stream, _)) if !stop.load(Ordering::Relaxed) => accept(&server, stream),
+                Ok((stream, _)) if !stop.is_raised() => accept(&server, stream),
                 Ok(_) => {}
                 // Out of file descriptors, most likely.
                 Err(_) => thread::sleep(Duration::from_millis(10)),
@@ -98,14 +100,14 @@ pub fn serve(site: Site, settings: &Settings, stop: &AtomicBool, ready: impl FnO
 }
 
 /// Waits for `stop`, then connects to the server until it has noticed: accepting cannot be interrupted.
-fn wake(address: SocketAddr, stop: &AtomicBool, ended: &AtomicBool) {
+fn wake(address: SocketAddr, stop: &Stop, ended: &AtomicBool) {
     let reachable = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
         IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], address.port())),
         _ => address,
     };
     while !ended.load(Ordering::Relaxed) {
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_raised() {
             _ = TcpStream::connect_timeout(&reachable, Duration::from_millis(100));
         }
         thread::sleep(Duration::from_millis(30));

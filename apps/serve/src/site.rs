@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use turnstone_agents::load_network;
+use turnstone_agents::search::Stop;
 use turnstone_base::files::read_bounded;
 use turnstone_selfplay::Games;
 use turnstone_trainer::report::{LiveRun, comparison};
@@ -193,7 +193,7 @@ impl Site {
         }
         let part = run.config.game(&self.games).map_err(anyhow::Error::msg).and_then(|game| {
             let network = load_network(&path, &*game)?;
-            run.sample_games(&*game, &network, SIMULATIONS, &|| (), &AtomicBool::new(false))
+            run.sample_games(&*game, &network, SIMULATIONS, &|| (), &Stop::default())
         });
         let page = match part {
             Ok(part) => Bytes::from(pages::games(name, part.expect("nothing stops the games"))),

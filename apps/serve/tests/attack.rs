@@ -5,11 +5,12 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use turnstone_agents::search::Stop;
 use turnstone_serve::{Hosts, Settings, Site, serve};
 
 const SECRET: &str = "what no request may see";
@@ -18,11 +19,11 @@ const SECRET: &str = "what no request may see";
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// Stops the server also where a test fails, so that the failure is shown.
-struct Stopping<'a>(&'a AtomicBool);
+struct Stopping<'a>(&'a Stop);
 
 impl Drop for Stopping<'_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.raise();
     }
 }
 
@@ -41,7 +42,7 @@ fn with_server(test: impl FnOnce(SocketAddr, &Path)) {
     fs::write(runs.join("one/config.toml"), "[game]\nname = \"mu_torere\"\n").unwrap();
     fs::write(runs.join("one/latest.safetensors"), "no checkpoint").unwrap();
     fs::write(runs.join("one/state.safetensors"), SECRET).unwrap();
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     thread::scope(|scope| {
         let (ready, address) = mpsc::channel();
         let site = Site::new(&turnstone_games::list!(turnstone_selfplay::row), &runs, None).unwrap();

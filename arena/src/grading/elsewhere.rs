@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 use turnstone_env::AnyState;
 
@@ -12,7 +12,6 @@ use super::truth_set::TruthSet;
 use super::{Answer, answer, ask, question, summarise};
 use crate::asking::Question;
 use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
-use crate::stopping::stopped_inside_moves;
 
 /// [`grade`](super::grade) by other machines, with the same result.
 ///
@@ -25,7 +24,7 @@ pub fn grade_remotely(
     seed: u64,
     remote: &dyn Remote,
     progress: &(dyn Fn() + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<Option<Grade>> {
     anyhow::ensure!(is_portable(agent), "`{}` plays on this machine only", agent.spec);
     let answers = Mutex::new(BTreeMap::new());
@@ -59,7 +58,7 @@ pub fn grade_remotely(
 }
 
 /// The agent's answers to numbered positions, as [`grade`](super::grade) asks for them, in the order of their numbers. Returns `None`
-/// if `stop` was set before the end.
+/// if `stop` was raised before the end.
 ///
 /// # Errors
 /// The agent cannot play or fails, or a text is not a position of this game in which the game is not over.
@@ -68,7 +67,7 @@ pub fn answers_to(
     agent: &Agent,
     positions: &[(usize, &str)],
     seed: u64,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> anyhow::Result<Option<Vec<(usize, RemoteAnswer)>>> {
     let mut answers = Vec::with_capacity(positions.len());
     let mut waiting = positions.iter();
@@ -83,7 +82,7 @@ pub fn answers_to(
         answers.push((number, RemoteAnswer { action, prediction }));
         Ok(())
     };
-    stopped_inside_moves(stop, |stop| ask(game, agent, positions.len(), &mut next, &mut put, stop))?;
+    ask(game, agent, positions.len(), &mut next, &mut put, stop)?;
     answers.sort_unstable_by_key(|(number, _)| *number);
     Ok((answers.len() == positions.len()).then_some(answers))
 }

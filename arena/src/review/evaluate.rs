@@ -1,16 +1,16 @@
 //! What an agent finds in many positions, each searched by itself.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, Analysis, Chosen, PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, DynGame};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
-use crate::stopping::stopped_inside_moves;
 
 /// What a search has found in a position.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub(super) others: Option<Vec<(Action, f64)>>,
 }
 
-/// Searches positions, in which the game is not over. What is found in one depends on it alone. `None` if `stop` was set
+/// Searches positions, in which the game is not over. What is found in one depends on it alone. `None` if `stop` was raised
 /// before the end.
 ///
 /// # Errors
@@ -37,43 +37,41 @@ pub(super) fn evaluate(
     states: &[&AnyState],
     threads: usize,
     progress: &(dyn Fn(u64) + Sync),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Vec<Found>>> {
     let (first_free, found) = (AtomicUsize::new(0), Mutex::new(vec![None; states.len()]));
     let threads = threads.clamp(1, states.len().max(1));
-    stopped_inside_moves(stop, |stop| {
-        let work = || -> Result<()> {
-            let mut search = agent.search(game, MOST_AT_ONCE)?;
-            let mut next = || {
-                let number = first_free.fetch_add(1, Ordering::Relaxed);
-                let question = |state: &&AnyState| Question {
-                    key: number,
-                    state: (*state).clone(),
-                    rng: stream(0, Purpose::Play, [0, 0]),
-                };
-                Ok(states.get(number).map(question))
+    let work = || -> Result<()> {
+        let mut search = agent.search(game, MOST_AT_ONCE)?;
+        let mut next = || {
+            let number = first_free.fetch_add(1, Ordering::Relaxed);
+            let question = |state: &&AnyState| Question {
+                key: number,
+                state: (*state).clone(),
+                rng: stream(0, Purpose::Play, [0, 0]),
             };
-            let mut put = |number: usize, state: &AnyState, chosen: Chosen, search: &mut dyn Search, seat: usize| {
-                let action = chosen.with_context(|| format!("agent `{}`", agent.spec))?;
-                let result = match search.analysis(seat) {
-                    Some(analysis) => of_analysis(&analysis),
-                    None => {
-                        let fault = || format!("agent `{}` gives no evaluation of a position", agent.spec);
-                        of_report(game, state, action, search.report(seat)).with_context(fault)?
-                    }
-                };
-                found.lock().expect("no thread panics while it holds the list")[number] = Some(result);
-                progress(1);
-                Ok(())
-            };
-            // Exact values are told where reports are asked for.
-            let request = SearchRequest::stopped_by(stop).with_reports();
-            ask_all(&mut *search, states.len().div_ceil(threads), &request, &mut next, &mut put)
+            Ok(states.get(number).map(question))
         };
-        thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
+        let mut put = |number: usize, state: &AnyState, chosen: Chosen, search: &mut dyn Search, seat: usize| {
+            let action = chosen.with_context(|| format!("agent `{}`", agent.spec))?;
+            let result = match search.analysis(seat) {
+                Some(analysis) => of_analysis(&analysis),
+                None => {
+                    let fault = || format!("agent `{}` gives no evaluation of a position", agent.spec);
+                    of_report(game, state, action, search.report(seat)).with_context(fault)?
+                }
+            };
+            found.lock().expect("no thread panics while it holds the list")[number] = Some(result);
+            progress(1);
+            Ok(())
+        };
+        // Exact values are told where reports are asked for.
+        let request = SearchRequest::stopped_by(stop).with_reports();
+        ask_all(&mut *search, states.len().div_ceil(threads), &request, &mut next, &mut put)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     Ok(found.into_inner().expect("all threads have ended well").into_iter().collect())
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rand::RngExt;
 use turnstone_agents::exact::Silent;
@@ -80,10 +79,10 @@ fn reviewed(
     truth: Option<&dyn DynExactValues>,
     threads: usize,
 ) -> Result<Review> {
-    let (stop, replay) = (AtomicBool::new(false), played.replay(game)?);
+    let (stop, replay) = (Stop::default(), played.replay(game)?);
     let steps = std::sync::atomic::AtomicU64::new(0);
     let progress = |done| {
-        steps.fetch_add(done, Ordering::Relaxed);
+        steps.fetch_add(done, std::sync::atomic::Ordering::Relaxed);
     };
     let reviewing = Reviewing { agent, truth, threads, program: "a test", progress: &progress, stop: &stop };
     let review = reviewing.review(game, played, &replay)?.expect("it was not stopped");

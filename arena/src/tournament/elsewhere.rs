@@ -1,9 +1,9 @@
 //! Games of a tournament that other machines play, and that this one plays for others.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, ensure};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 
 use super::{Board, Running, Tournament, is_of, lock};
@@ -13,7 +13,6 @@ use crate::record::{GameRecord, TournamentHeader};
 use crate::remote::{Remote, RemoteRound, check_portable};
 use crate::schedule::PlannedGame;
 use crate::side_by_side::SideBySide;
-use crate::stopping::stopped_inside_moves;
 
 impl<'a> Tournament<'a> {
     /// The tournament of a header, to play some of its games for another machine.
@@ -35,31 +34,18 @@ impl<'a> Tournament<'a> {
         Ok(Self { game, agents, header, openings, notes: Vec::new() })
     }
 
-    /// Plays these games on this thread, side by side where networks can share batches. Returns `None` if `stop` was set
+    /// Plays these games on this thread, side by side where networks can share batches. Returns `None` if `stop` was raised
     /// before the end.
     ///
     /// # Errors
     /// A plan names an agent or an opening that does not exist, or an agent cannot play.
-    pub fn play_plans(&self, plans: &[PlannedGame], stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>> {
+    pub fn play_plans(&self, plans: &[PlannedGame], stop: &Stop) -> Result<Option<Vec<GameRecord>>> {
         let known = |plan: &PlannedGame| {
             let [a, b] = plan.agents;
             a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
         };
         ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
-        stopped_inside_moves(stop, |raised| {
-            let games =
-                SideBySide::new(self.game, &self.agents, self.referee(), [2 * plans.len(), usize::MAX], raised)?;
-            self.play_all(plans, games, stop)
-        })
-    }
-
-    /// Plays these games in the seats of `games`.
-    fn play_all(
-        &self,
-        plans: &[PlannedGame],
-        mut games: SideBySide<'_>,
-        stop: &AtomicBool,
-    ) -> Result<Option<Vec<GameRecord>>> {
+        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), [2 * plans.len(), usize::MAX], stop)?;
         let (mut records, mut next) = (vec![None; plans.len()], 0);
         loop {
             while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {
@@ -67,7 +53,7 @@ impl<'a> Tournament<'a> {
                 next += 1;
                 games.finished().into_iter().for_each(|(i, record)| records[i] = Some(record));
             }
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_raised() {
                 return Ok(None);
             }
             if games.is_empty() {

@@ -14,7 +14,7 @@ use turnstone_agents::Effort;
 use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_exact::{ExactValues, SolveLimits};
 use turnstone_search::Clock;
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 use crate::game::{ConnectFour, State};
 use position::{END, Position};

@@ -24,7 +24,7 @@ use self::table::Table;
 use turnstone_exact::limits::{Busy, NodeCounter, SearchBudget, SolveLimits, Stopped, on_threads};
 use turnstone_exact::shared_table::prefetch;
 use turnstone_exact::{ExactValues, TableLifetime};
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
 ///

@@ -23,7 +23,7 @@ use self::search::Search;
 use self::table::Entry;
 use turnstone_exact::limits::{SearchBudget, SolveLimits, Stopped, on_threads};
 use turnstone_exact::{ExactValues, TableLifetime};
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 pub use self::endgame::MancalaEndgames;
 

@@ -1,10 +1,9 @@
 //! When a search has to stop.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::stop::Stop;
 
 /// Bounds of a search; the one reached first ends it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -44,23 +43,6 @@ impl Limits {
     #[must_use]
     pub fn share_of(remaining: Duration) -> Self {
         Self { time: Some(remaining / 10), begin: Some(remaining / 40), ..Self::default() }
-    }
-}
-
-/// A flag by which another thread ends a search. Clones share the flag; once raised it stays raised.
-#[derive(Clone, Default, Debug)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Ends the searches that were given this flag.
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it has been raised.
-    #[must_use]
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }
 

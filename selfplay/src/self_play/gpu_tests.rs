@@ -1,7 +1,5 @@
 //! Self-play on a GPU beside self-play on the processor. In a build without GPUs the error that says so.
 
-use std::sync::atomic::AtomicBool;
-
 use turnstone_env::games::Konane;
 use turnstone_env::{Params, Rules};
 use turnstone_models::{ComputeDevice, DeviceError, NetworkConfig, Precision, ResidualConv, Weights, gpus};
@@ -9,7 +7,7 @@ use turnstone_models::{ComputeDevice, DeviceError, NetworkConfig, Precision, Res
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
-fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Option<SelfPlayGames>, Fault> {
+fn played(precision: Precision, device: ComputeDevice, stopped: bool) -> Result<Option<SelfPlayGames>, Fault> {
     let game = Konane::default().with_params(&Params::new().with("size", 6)).expect("valid");
     let network =
         NetworkConfig::from(ResidualConv { blocks: 1, channels: 8, global_pooling: true, ..Default::default() });
@@ -27,7 +25,11 @@ fn played(precision: Precision, device: ComputeDevice, stop: bool) -> Result<Opt
         &network,
         &weights,
     );
-    play(&game, &task, &Progress::default(), &AtomicBool::new(stop))
+    let stop = Stop::default();
+    if stopped {
+        stop.raise();
+    }
+    play(&game, &task, &Progress::default(), &stop)
 }
 
 #[test]

@@ -23,7 +23,7 @@ enum Event {
 struct Device<'a> {
     network: Split<mu_torere::State, NetworkBackend>,
     event: Event,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     batches: &'a AtomicUsize,
 }
 
@@ -37,7 +37,7 @@ impl Backend<MuTorere> for Device<'_> {
         match self.event {
             Event::Fails(at) if at <= number => return Err(fault()),
             Event::Panics(at) if at == number => panic!("the driver is broken"),
-            Event::Stops(at) if at == number => self.stop.store(true, Ordering::Relaxed),
+            Event::Stops(at) if at == number => self.stop.raise(),
             _ => {}
         }
         self.network.evaluate(game, batch)
@@ -62,7 +62,7 @@ fn played(event: Event, largest: usize) -> (Result<Option<SelfPlayGames>, Fault>
         &network,
         &weights,
     );
-    let (progress, stop, batches) = (Progress::default(), AtomicBool::new(false), AtomicUsize::new(0));
+    let (progress, stop, batches) = (Progress::default(), Stop::default(), AtomicUsize::new(0));
     let expected = play(&game, &task, &progress, &stop).expect("sound").expect("not stopped");
     let device = || {
         let network = NetworkBackend::new(game.spec(), &network, &weights, 7).expect("sound").split();

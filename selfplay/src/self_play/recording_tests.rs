@@ -9,6 +9,7 @@ use turnstone_env::games::Mancala;
 use turnstone_env::toy::Toy;
 use turnstone_env::{Action, Params, Rules, Side};
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
+use turnstone_search::Stop;
 use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Mcts, Method, Puct, SearchOptions, Uniform};
 
 use super::*;
@@ -291,9 +292,10 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             &network,
             &weights,
         );
-        let games =
-            play(&game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
-        assert!(play(&game, &task, &Progress::default(), &AtomicBool::new(true)).expect("sound").is_none());
+        let games = play(&game, &task, &Progress::default(), &Stop::default()).expect("sound").expect("not stopped");
+        let stop = Stop::default();
+        stop.raise();
+        assert!(play(&game, &task, &Progress::default(), &stop).expect("sound").is_none());
         games
     };
     let (one, three) = (games(1, 4, 7), games(3, 2, 7));

@@ -31,7 +31,7 @@ fn with_games<G: Notation>(game: &G, self_play: &SelfPlayConfig, check: impl FnO
         games.extend(session.take_finished());
         turn += 1;
     }
-    let whole = play(game, &task, &Progress::default(), &AtomicBool::new(false)).expect("sound").expect("not stopped");
+    let whole = play(game, &task, &Progress::default(), &Stop::default()).expect("sound").expect("not stopped");
     let again = SelfPlayGames::new(3, game.spec().features(), games.clone(), SelfPlayStats::default());
     assert_eq!((again.shard, again.ends), (whole.shard, whole.ends), "one by one or at once, they are the same");
     check(games, &restorer(game, &task));

@@ -9,6 +9,7 @@ use serde::Serialize;
 use turnstone_base::machine::cores;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_models::{ComputeDevice, GpuInference, Learner};
+use turnstone_search::Stop;
 
 use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
@@ -55,7 +56,7 @@ pub struct MatchSpeed {
 }
 
 /// Measures for about `time`. Each opponent comes with the number of games that the run plays against it. Returns
-/// `None` if `stop` was set before the end.
+/// `None` if `stop` was raised before the end.
 ///
 /// # Errors
 /// The network cannot be built or trained, or an opponent cannot play.
@@ -64,7 +65,7 @@ pub(super) fn measure(
     config: &Config,
     opponents: &[(Agent, u64)],
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Measured>> {
     let mut learner = Learner::new(shape(game.spec()), &config.net, &config.learn.optimiser(), config.seed)?;
     let played = play(game, config, &learner, time.mul_f64(SELF_PLAY_SHARE), stop)?;
@@ -88,7 +89,7 @@ pub(super) fn measure(
         matches.push(MatchSpeed { opponent: opponent.spec.to_string(), planned: *planned, seconds_per_game });
     }
     let measured = Measured { positions_per_second, positions_per_game, legal_mean, seconds_per_step, matches };
-    Ok((!stop.load(Ordering::Relaxed)).then_some(measured))
+    Ok((!stop.is_raised()).then_some(measured))
 }
 
 /// Plays a few whole games with few simulations, then a part of an iteration with the run's settings. Returns the few games,
@@ -98,7 +99,7 @@ fn play(
     config: &Config,
     learner: &Learner,
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<(SelfPlayGames, f64)>> {
     if let ComputeDevice::Gpu(number) = config.self_play.device {
         // Kernels are compiled at the start of a run.
@@ -126,7 +127,7 @@ fn play(
     // Before most games have reached their second move, the few games tell more.
     let seats = (config.self_play.workers() * config.self_play.concurrent_games) as u64;
     let rate = if searched < 2 * seats { estimate } else { searched as f64 / seconds };
-    Ok((!stop.load(Ordering::Relaxed)).then_some((played, rate)))
+    Ok((!stop.is_raised()).then_some((played, rate)))
 }
 
 /// Takes learner steps on the window and returns the mean seconds of one. The first step is a warm-up and does not count; at
@@ -137,11 +138,11 @@ fn learn(
     learner: &mut Learner,
     window: &Window,
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<f64> {
     let mut maker = BatchMaker::new(game.spec(), &config.learn);
     let (mut start, mut steps) = (Instant::now(), 0);
-    while steps < 2 || (start.elapsed() < time && !stop.load(Ordering::Relaxed)) {
+    while steps < 2 || (start.elapsed() < time && !stop.is_raised()) {
         let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]));
         learner.step(batch, learning_rate(&config.learn, steps, 0.0))?;
         steps += 1;
@@ -159,7 +160,7 @@ fn play_match(
     config: &Config,
     agents: [&Agent; 2],
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<f64> {
     let options = MatchOptions {
         games: Some(config.arena.final_games),
@@ -181,15 +182,15 @@ fn play_match(
     Ok(seconds / games.into_inner().max(1) as f64)
 }
 
-/// Runs `work` with a flag that is set when the time is up or `stop` is set, upon which `work` has to return early.
-fn within<T>(time: Duration, stop: &AtomicBool, work: impl FnOnce(&AtomicBool) -> T) -> T {
-    let (start, over, done) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
+/// Runs `work` with a flag that is set when the time is up or `stop` is raised, upon which `work` has to return early.
+fn within<T>(time: Duration, stop: &Stop, work: impl FnOnce(&Stop) -> T) -> T {
+    let (start, over, done) = (Instant::now(), Stop::default(), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) && start.elapsed() < time && !stop.load(Ordering::Relaxed) {
+            while !done.load(Ordering::Relaxed) && start.elapsed() < time && !stop.is_raised() {
                 thread::sleep(Duration::from_millis(5));
             }
-            over.store(true, Ordering::Relaxed);
+            over.raise();
         });
         let result = work(&over);
         done.store(true, Ordering::Relaxed);

@@ -1,13 +1,13 @@
 //! The current state of a run, cheap to read repeatedly, for pages that follow it while it trains.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use turnstone_agents::{LoadedNetwork, shape};
 use turnstone_arena::page::{Boards, Section, grouped, title};
 use turnstone_base::files::read_text;
 use turnstone_base::folder_lock::FolderLock;
+use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::history;
@@ -71,7 +71,7 @@ impl LiveRun {
     }
 
     /// The section with sample games of a checkpoint of the run against itself; calls `played` after each of them. `None` if
-    /// `stop` was set before they were finished.
+    /// `stop` was raised before they were finished.
     ///
     /// # Errors
     /// The network cannot be built.
@@ -81,11 +81,11 @@ impl LiveRun {
         network: &LoadedNetwork,
         simulations: u32,
         played: &dyn Fn(),
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<Section>> {
         let (mut html, mut boards) = (String::new(), Boards::default());
         for number in 0..games::GAMES {
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_raised() {
                 return Ok(None);
             }
             html += &games::play(game, network, &self.config, simulations, number)?.card(number + 1, &mut boards);

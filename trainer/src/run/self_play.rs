@@ -1,6 +1,6 @@
 //! Self-play of an iteration, beside which the learner may work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use super::setup::Setup;
 use crate::config::Config;
 use crate::metrics::StageTimes;
 use turnstone_agents::CALIBRATION_POSITIONS;
+use turnstone_search::Stop;
 use turnstone_selfplay::{GameSettings, MOST_PLIES, Progress, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
@@ -61,7 +62,7 @@ fn play_beside<T>(
     task: &Task,
     work: impl FnOnce() -> Result<Option<T>>,
 ) -> Result<Option<(SelfPlayGames, T, StageTimes)>> {
-    let (progress, halt, start) = (Progress::default(), AtomicBool::new(false), Instant::now());
+    let (progress, halt, start) = (Progress::default(), Stop::default(), Instant::now());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let (counted, halted) = (&progress, &halt);
@@ -72,12 +73,14 @@ fn play_beside<T>(
         let worked = work();
         let learn = start.elapsed();
         if !matches!(worked, Ok(Some(_))) {
-            halt.store(true, Ordering::Relaxed);
+            halt.raise();
         }
         let bar = setup.reporter.bar("self-play", task.settings.self_play.games_per_iteration as u64);
         let watch = || {
             bar.set_position(progress.games.load(Ordering::Relaxed));
-            halt.fetch_or(setup.stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            if setup.stop.is_raised() {
+                halt.raise();
+            }
         };
         let Some((games, self_play)) = watched(&receiver, watch) else {
             let panic = playing.join().expect_err("a thread that ends well has sent its games");

@@ -1,6 +1,6 @@
 //! The input of a run, and the files of its game that it needs.
 
-use std::sync::atomic::AtomicBool;
+use turnstone_search::Stop;
 
 use anyhow::{Context, Result};
 use rand::RngExt;
@@ -30,7 +30,7 @@ pub struct Setup<'a> {
     /// Progress output.
     pub reporter: &'a Reporter,
     /// Flag that stops the run cleanly.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
     /// Who plays the games.
     pub players: Players<'a>,
 }

@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
 
 use super::*;
 use crate::config::Config;
@@ -12,6 +11,7 @@ use crate::tensorboard::tests::read;
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_base::terminal::Reporter;
 use turnstone_models::Weights;
+use turnstone_search::Stop;
 use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, TrainableGame};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
@@ -59,7 +59,7 @@ impl SelfPlayer for Keeping {
         game: &dyn TrainableGame,
         task: &Task,
         progress: &Progress,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, Box<dyn Error + Send + Sync>> {
         let games = ThisMachine.self_play(game, task, progress, stop)?;
         let shard = games.as_ref().map(|games| Arc::new(games.shard.clone()));
@@ -75,7 +75,7 @@ fn a_run_learns_from_its_window() {
     let game = config.game(&games).expect("a game");
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
-    let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
+    let (reporter, stop, keeping) = (Reporter::new(true), Stop::default(), Keeping::default());
     let players = Players { self_play: &keeping, remote: None };
     let setup = Setup {
         program: "turnstone",
@@ -120,7 +120,7 @@ fn a_run_begins_with_the_network_of_its_config() {
     turnstone_models::save(&file, &info, &weights).expect("written");
     let beginning = Beginning::read(&file).expect("readable");
     config.run.from = beginning.checksum();
-    let (reporter, stop) = (Reporter::new(true), AtomicBool::new(false));
+    let (reporter, stop) = (Reporter::new(true), Stop::default());
     let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
     let start = |config: &Config| {
         let (game, folder, players) = (&*game, &folder, Players::default());
@@ -179,7 +179,7 @@ fn event_files_hold_the_metrics_of_every_iteration() {
     let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = RunFolder::create(&place.path().join("run"), &config, None, false).expect("a folder");
-    let (reporter, stop, keeping) = (Reporter::new(true), AtomicBool::new(false), Keeping::default());
+    let (reporter, stop, keeping) = (Reporter::new(true), Stop::default(), Keeping::default());
     for iterations in [3, 5] {
         let config = config.replace("iterations = 5", &format!("iterations = {iterations}"));
         let config = Config::parse(&config, &games).expect("valid");

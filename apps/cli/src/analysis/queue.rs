@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use turnstone_search::classic::Stop;
+use turnstone_search::Stop;
 
 use super::query::Task;
 

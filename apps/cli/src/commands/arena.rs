@@ -5,12 +5,12 @@ mod contest;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
+use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use self::contest::Contest;
@@ -143,7 +143,7 @@ impl Arena {
         agents: &[&Agent],
         remote: Option<&dyn Remote>,
         reporter: &Reporter,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Option<MatchResult>> {
         drawn.notes().for_each(|note| reporter.line(note));
         let bar = reporter.bar("games", drawn.games() as u64);

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -12,6 +11,7 @@ use turnstone_base::files::{atomic_write, confirm_writable, read_text};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_base::text::entries;
+use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::GameArgs;
@@ -127,7 +127,7 @@ impl Grade {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &AtomicBool) -> Result<TruthSet> {
+    fn truth_set(&self, game: &dyn PlayableGame, reporter: &Reporter, stop: &Stop) -> Result<TruthSet> {
         if let Some(path) = &self.positions {
             return Ok(TruthSet::read(path, game)?);
         }

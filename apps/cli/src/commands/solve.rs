@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -14,6 +13,7 @@ use turnstone_base::machine::cores;
 use turnstone_base::terminal::{ProgressBar, Reporter};
 use turnstone_base::times::parse_time;
 use turnstone_exact::Progress;
+use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 
 use crate::args::{Place, PlaceArgs};
@@ -90,13 +90,13 @@ impl SolveHost for Console {
 /// Progress of a solver: a bar for the current layer, a line for each finished one.
 struct Layers<'a> {
     reporter: &'a Reporter,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     bar: Mutex<ProgressBar>,
 }
 
 impl<'a> Layers<'a> {
-    /// Creates the progress output; the solver stops when `stop` is set.
-    fn new(reporter: &'a Reporter, stop: &'a AtomicBool) -> Self {
+    /// Creates the progress output; the solver stops when `stop` is raised.
+    fn new(reporter: &'a Reporter, stop: &'a Stop) -> Self {
         Self { reporter, stop, bar: Mutex::new(ProgressBar::hidden()) }
     }
 
@@ -121,7 +121,7 @@ impl Progress for Layers<'_> {
     }
 
     fn stopped(&self) -> bool {
-        let stopped = self.stop.load(Ordering::Relaxed);
+        let stopped = self.stop.is_raised();
         if stopped {
             self.with_bar(|bar| bar.finish_and_clear());
         }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -16,6 +15,7 @@ use turnstone_base::terminal::Reporter;
 use turnstone_base::text::{shell_path, shell_word};
 use turnstone_env::DynGame;
 use turnstone_models::ComputeDevice;
+use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::param_options;
@@ -127,7 +127,7 @@ impl Train {
         game: &dyn TrainableGame,
         folder: &RunFolder,
         reporter: &Reporter,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> ExitCode {
         let Ending::Stopped { iteration } = ending else {
             remove_left(&cluster_of(folder), reporter);
@@ -137,7 +137,7 @@ impl Train {
         };
         let resume = format!("turnstone train --resume {}", shell_path(folder.path()));
         reporter.line(&as_called(&format!("stopped after iteration {iteration}; continue with: {resume}")));
-        let in_time = self.max_minutes.is_some() && !stop.load(Ordering::Relaxed);
+        let in_time = self.max_minutes.is_some() && !stop.is_raised();
         if in_time { ExitCode::SUCCESS } else { ExitCode::from(130) }
     }
 
@@ -148,7 +148,7 @@ impl Train {
         config: &Config,
         game: &dyn TrainableGame,
         folder: &RunFolder,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Box<dyn Leader>> {
         ensure!(
             config.self_play.device == ComputeDevice::Cpu,

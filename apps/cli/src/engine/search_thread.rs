@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, DynGame};
-use turnstone_search::classic::{Limits, Stop};
+use turnstone_search::Stop;
+use turnstone_search::classic::Limits;
 
 use super::info::{complaint, info_line};
 use crate::output::Output;

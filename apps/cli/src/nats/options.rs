@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, FromArgMatches};
 use turnstone_base::terminal::Reporter;
 use turnstone_cluster::{Credentials, LeaderSettings, Note, Probe, ServerOptions, TakeNote};
+use turnstone_search::Stop;
 
 use crate::called::PROGRAM;
 use crate::cluster::{Leader, Work};
@@ -71,7 +71,7 @@ fn wait(text: &str) -> Result<f64, String> {
 }
 
 /// Connects to the server at `url` and announces the work.
-pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &AtomicBool) -> Result<Box<dyn Leader>> {
+pub(super) fn lead(url: &str, options: &ArgMatches, work: &Work<'_>, stop: &Stop) -> Result<Box<dyn Leader>> {
     let args = LeaderArgs::from_arg_matches(options)?;
     let probe = Probe::compute(work.game, &work.network, &work.search, work.precision.resolved())?;
     let settings = LeaderSettings {

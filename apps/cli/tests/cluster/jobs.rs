@@ -1,7 +1,6 @@
 //! Jobs that cannot be played, workers that cannot play, and what jobs cost the server.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use turnstone_agents::Agent;
@@ -9,6 +8,7 @@ use turnstone_arena::{Remote, RemotePositions};
 use turnstone_cluster::{Leader, LeaderSettings, Probe, ServerOptions};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp};
+use turnstone_search::Stop;
 use turnstone_selfplay::{SearchConfig, TrainableGame};
 
 use crate::nats::Server;
@@ -29,11 +29,11 @@ fn leader(server: &Server, change: impl Fn(&mut String, &mut Probe)) -> Leader {
     change(&mut program, &mut probe);
     let server = ServerOptions { url: server.url(), ..ServerOptions::default() };
     let settings = LeaderSettings { program, server, folder: None, ack_wait: Duration::from_secs(1) };
-    Leader::new(settings, &*game, probe, Arc::new(|_| {}), &AtomicBool::new(false)).expect("it leads")
+    Leader::new(settings, &*game, probe, Arc::new(|_| {}), &Stop::default()).expect("it leads")
 }
 
 /// Asks an agent of the cluster about positions.
-fn ask(leader: &Leader, texts: Vec<&str>, stop: &AtomicBool) -> anyhow::Result<bool> {
+fn ask(leader: &Leader, texts: Vec<&str>, stop: &Stop) -> anyhow::Result<bool> {
     let game = mancala();
     let agent = Agent::load(&"random".parse().expect("a spec"), &*game).expect("it plays");
     leader.answer(&RemotePositions { game: &*game, agent: &agent, texts, seed: 3, put: &|_, _| Ok(()), stop })
@@ -46,10 +46,10 @@ fn a_job_that_fails_three_times_ends_the_run() {
     let start = mancala().position_text(&mancala().start());
     let worker = place.worker(&server.url(), &["--name", "w1"]);
     let led = leader(&server, |_, _| {});
-    let fault = ask(&led, vec![&start, "nonsense"], &AtomicBool::new(false)).expect_err("it cannot be played");
+    let fault = ask(&led, vec![&start, "nonsense"], &Stop::default()).expect_err("it cannot be played");
     let fault = format!("{fault:#}");
     assert!(fault.contains("answers of random, item 1 on worker w1: ") && fault.contains("failed 3 times"), "{fault}");
-    assert!(ask(&led, vec![&start], &AtomicBool::new(false)).expect("others are played"));
+    assert!(ask(&led, vec![&start], &Stop::default()).expect("others are played"));
     drop(led);
     worker.wait_for("is over");
     worker.stop();
@@ -84,7 +84,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
     let place = Place::new("");
     let worker = place.worker(&server.url(), &[]);
     let _same = leader(&server, |_, _| {});
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     std::thread::scope(|scope| {
         for (change, refusal) in [
             (
@@ -101,7 +101,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
             });
             worker.wait_for(refusal);
         }
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        stop.raise();
     });
     worker.stop();
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use async_nats::jetstream::Context;
 use data_encoding::HEXLOWER;
+use turnstone_agents::search::Stop;
 use turnstone_base::files::{atomic_write, read_text};
 
 use crate::link::{KEY_LASTS, Note, SERVER_PATIENCE, TakeNote, ensure_storage, lock, remove_key};
@@ -57,10 +58,10 @@ impl Key {
 
 /// Takes the key of a run, which lasts a while after its leader was killed. A server that has just been started may not have
 /// read its store yet.
-pub(super) async fn take(js: &Context, key: &Key, stop: &AtomicBool, note: &TakeNote) -> Result<()> {
+pub(super) async fn take(js: &Context, key: &Key, stop: &Stop, note: &TakeNote) -> Result<()> {
     let (run, began, mut said) = (&key.run, Instant::now(), false);
     loop {
-        let is_late = |patience: Duration| began.elapsed() > patience || stop.load(Ordering::Relaxed);
+        let is_late = |patience: Duration| began.elapsed() > patience || stop.is_raised();
         match key.hold(js).await {
             Ok(true) => return Ok(()),
             Ok(false) if is_late(KEY_LASTS + Duration::from_secs(2)) => bail!(

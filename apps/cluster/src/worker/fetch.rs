@@ -35,7 +35,7 @@ struct Queue {
 pub(super) async fn fetch(js: Context, shared: Arc<Shared>) {
     let (mut queues, mut looked) = (HashMap::new(), None::<Instant>);
     let (mut loaded, mut said) = (None::<Arc<Loaded>>, String::new());
-    while !shared.stop.load(Ordering::Relaxed) {
+    while !shared.stop.is_raised() {
         let seats = loaded.as_ref().map_or(1, |work| work.seats());
         if shared.open.load(Ordering::Relaxed) >= shared.threads * seats {
             let _ = tokio::time::timeout(Duration::from_millis(200), shared.room.notified()).await;
@@ -148,7 +148,7 @@ async fn take(
             work.is_over.store(true, Ordering::Relaxed);
         }
         drop(work);
-        while shared.open.load(Ordering::Relaxed) > 0 && !shared.stop.load(Ordering::Relaxed) {
+        while shared.open.load(Ordering::Relaxed) > 0 && !shared.stop.is_raised() {
             let _ = message.ack_with(AckKind::Progress).await;
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

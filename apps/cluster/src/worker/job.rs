@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
+use turnstone_agents::search::Stop;
 use turnstone_selfplay::{Games, Session};
 
 use crate::link::{Note, TakeNote, lock, refusal};
@@ -45,7 +46,7 @@ pub(super) struct Shared {
     pub(super) done: mpsc::UnboundedSender<Held>,
     /// Notified when there may be room for another job.
     pub(super) room: Notify,
-    pub(super) stop: AtomicBool,
+    pub(super) stop: Stop,
     pub(super) handle: Handle,
     pub(super) note: TakeNote,
 }

@@ -141,7 +141,7 @@ impl<'a> Desk<'a> {
                 counted = now;
                 self.put(game.number, game.transcript());
             }
-            if !more || self.shared.stop.load(Ordering::Relaxed) || loaded.is_over.load(Ordering::Relaxed) {
+            if !more || self.shared.stop.is_raised() || loaded.is_over.load(Ordering::Relaxed) {
                 return Ok(());
             }
         }

@@ -1,12 +1,11 @@
 //! `turnstone-hosts pyro`, an agent that plays in Pyro's Konane world, and `pyro-server`, a world for two players.
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentSpec};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Erased;
@@ -66,15 +65,16 @@ impl Pyro {
     }
 }
 
-/// The flag that Ctrl-C and SIGTERM set from now on. A second signal ends the program.
+/// The flag that Ctrl-C and SIGTERM raise from now on. A second signal ends the program.
 #[expect(clippy::disallowed_methods, reason = "a second signal ends the program at once")]
-fn stop_on_signals() -> Result<Arc<AtomicBool>, ctrlc::Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&stop);
+fn stop_on_signals() -> Result<Stop, ctrlc::Error> {
+    let stop = Stop::default();
+    let raised = stop.clone();
     ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::SeqCst) {
+        if raised.is_raised() {
             std::process::exit(130);
         }
+        raised.raise();
         note("stopping cleanly; press Ctrl-C again to quit immediately");
     })?;
     Ok(stop)

@@ -2,12 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use thiserror::Error;
+use turnstone_agents::search::Stop;
 use turnstone_base::streams::Stream;
 use turnstone_env::games::{Konane, konane};
 use turnstone_env::{Action, AnyState, Error as GameError, Notation, Rules, Side};
@@ -200,7 +200,7 @@ impl Client {
         SIDES[self.player]
     }
 
-    /// Plays until `games` games are over or `stop` is set, and calls `report` after each game. After a lost game the
+    /// Plays until `games` games are over or `stop` is raised, and calls `report` after each game. After a lost game the
     /// client sends `reset`; after a won game it waits for the opponent or a person to do so. A finished game in which
     /// this player has not moved is reset.
     ///
@@ -212,12 +212,12 @@ impl Client {
         rng: &Stream,
         games: u32,
         poll: Duration,
-        stop: &AtomicBool,
+        stop: &Stop,
         mut report: impl FnMut(Played),
     ) -> Result<(), PyroError> {
         let (game, mut rng) = (Konane::default(), rng.clone());
         let (mut played, mut progress, mut reconnections) = (0, Progress::default(), 0);
-        while played < games && !stop.load(Ordering::Relaxed) {
+        while played < games && !stop.is_raised() {
             match self.step(&game, &mut progress, search, &mut rng) {
                 Ok(Step::Waited) => thread::sleep(poll),
                 Ok(Step::Moved) => {}

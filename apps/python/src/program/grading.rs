@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, Effort};
 use turnstone_arena::grading::{self, Sampling, TruthSet};
 use turnstone_base::machine::cores;
+use turnstone_search::Stop;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
@@ -31,8 +31,8 @@ pub(crate) fn grade(
     let game = Game::of(game)?;
     let agent = agent.parse::<AgentSpec>().map_err(agent_error)?;
     let phase = phase.map(str::parse).transpose().map_err(value_error)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let (flag, rules) = (Arc::clone(&stop), Arc::clone(&game.rules));
+    let stop = Stop::default();
+    let (flag, rules) = (stop.clone(), Arc::clone(&game.rules));
     let work = move || {
         let rules = &*rules;
         let set = || {
@@ -54,5 +54,5 @@ pub(crate) fn grade(
         let grade = grading::grade(rules, &agent, &set()?, seed, threads, &|| {}, &stop).map_err(program_error)?;
         serde_json::to_string(&grade).map_err(value_error)
     };
-    game.interruptible(py, move || flag.store(true, Ordering::Relaxed), work)?
+    game.interruptible(py, move || flag.raise(), work)?
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{GameRecord, Ladder, Match, MatchOptions, MatchResult, RatingScale, Running};
 use turnstone_base::machine::cores;
+use turnstone_search::Stop;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
@@ -52,8 +53,8 @@ pub(crate) fn arena(
     for (name, text) in &options {
         asked.options.set(name, text).map_err(value_error)?;
     }
-    let (stop, counts) = (Arc::new(AtomicBool::new(false)), Arc::new(Counts::default()));
-    let (flag, shown_counts) = (Arc::clone(&stop), Arc::clone(&counts));
+    let (stop, counts) = (Stop::default(), Arc::new(Counts::default()));
+    let (flag, shown_counts) = (stop.clone(), Arc::clone(&counts));
     let mut shown = usize::MAX;
     let look = |py: Python<'_>| {
         let [finished, planned] =
@@ -73,10 +74,10 @@ pub(crate) fn arena(
         let [record, table] = [result.json(), result.table()].map(|value| value.to_string());
         Ok([record, table, result.text(), result.ratings_svg(), page])
     };
-    game.watched(py, move || flag.store(true, Ordering::Relaxed), look, report)?
+    game.watched(py, move || flag.raise(), look, report)?
 }
 
-fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &AtomicBool) -> PyResult<MatchResult> {
+fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &Stop) -> PyResult<MatchResult> {
     let load = |spec| Agent::load(spec, game).map_err(agent_error);
     let mut agents = asked.agents.iter().map(load).collect::<PyResult<Vec<Agent>>>()?;
     let ladder = if asked.ladder { Some(rungs(game, &asked.agents)?) } else { None };

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use turnstone_base::terminal::Reporter;
+use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::run::{Ending, Players, Run, Setup, confirm_matches};
@@ -47,8 +47,8 @@ pub(crate) struct Task {
 #[pyfunction]
 #[pyo3(name = "_train")]
 pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyResult<(u64, bool)> {
-    let (stop, (sender, receiver)) = (Arc::new(AtomicBool::new(false)), channel::<(String, String, u64)>());
-    let flag = Arc::clone(&stop);
+    let (stop, (sender, receiver)) = (Stop::default(), channel::<(String, String, u64)>());
+    let flag = stop.clone();
     // The game of the run, when it has been made.
     let game = Arc::new(OnceLock::<Game>::new());
     let made = Arc::clone(&game);
@@ -58,7 +58,7 @@ pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyRe
         receiver.try_iter().try_for_each(|metrics| on_iteration.call1(py, metrics).map(drop))
     };
     let stop_run = move || {
-        flag.store(true, Ordering::Relaxed);
+        flag.raise();
         game.get().into_iter().for_each(Game::interrupt);
     };
     let work = move || {
@@ -72,7 +72,7 @@ pub(crate) fn train(py: Python<'_>, task: Task, on_iteration: Py<PyAny>) -> PyRe
 impl Task {
     fn train(
         &self,
-        stop: &AtomicBool,
+        stop: &Stop,
         made: &OnceLock<Game>,
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
@@ -92,7 +92,7 @@ impl Task {
         config: &Config,
         folder: RunFolder,
         time: Option<Duration>,
-        stop: &AtomicBool,
+        stop: &Stop,
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
         game.warn_if_endless()?;

@@ -1,7 +1,6 @@
 //! `turnstone bench self-play`: positions per second of self-play as in training, and where the time goes.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use turnstone_base::machine::cores;
 use turnstone_models::{ComputeDevice, Weights};
+use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use super::inference::{bare_rate, observations};
@@ -97,7 +97,7 @@ impl SelfPlay {
         let start = Instant::now();
         while start.elapsed() < time {
             task.settings.iteration += 1;
-            let games = game.self_play(&task, &Progress::default(), &AtomicBool::new(false))?;
+            let games = game.self_play(&task, &Progress::default(), &Stop::default())?;
             let games = games.expect("nothing stops it");
             stats.add(&games.stats);
         }
