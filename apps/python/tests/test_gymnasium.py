@@ -139,6 +139,22 @@ def test_vector_environments_need_a_reset():
         envs.step(info["action_mask"].argmax(1))
 
 
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_an_ended_game_is_reset_by_the_caller_where_nothing_else_resets_it(opponent):
+    envs = TurnstoneVectorEnv(
+        "mu_torere", 2, opponent=opponent, autoreset_mode="disabled", illegal="random", max_plies=9
+    )
+    envs.reset(seed=1)
+    ended = np.zeros(2, bool)
+    while not ended.any():
+        _, _, terminated, truncated, _ = envs.step(np.zeros(2, np.int64))
+        ended = terminated | truncated
+    with pytest.raises(gymnasium.error.ResetNeeded, match=f"env {ended.argmax()}: the game is over"):
+        envs.step(np.zeros(2, np.int64))
+    envs.reset(options={"reset_mask": ended})
+    envs.step(np.zeros(2, np.int64))
+
+
 def test_rendering():
     for mode, kind in [("ansi", str), ("svg", str), ("rgb_array", np.ndarray)]:
         env = gymnasium.make("turnstone/Morris-v1", render_mode=mode)
@@ -250,6 +266,7 @@ def test_the_last_info_of_a_game_has_what_the_sync_environment_has():
             ended = info["_final_info"]
             assert {"action_mask", "to_play", "rewards"} < set(info["final_info"])
             assert np.array_equal(info["final_info"]["rewards"][ended], info["rewards"][ended])
+            assert not info["final_info"]["action_mask"][ended].any()
     assert last > 3
 
 
@@ -299,6 +316,7 @@ def test_each_env_has_a_seed_of_its_own(opponent):
         return [[each.tobytes() for each in envs.step(np.full(3, -1))[0]] for _ in range(12)][-1]
 
     whole = trace([5, 6, 7])
+    assert len(set(whole)) == 3
     assert trace(5) == trace((5, 6, 7)) == trace(np.array([5, 6, 7])) == whole
     assert trace([9, 6, 5])[1] == whole[1] and trace([9, 6, 5])[2] == whole[0]
     assert trace([5, None, 7])[::2] == whole[::2]

@@ -283,6 +283,8 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
             raise gymnasium.error.ResetNeeded("reset the environments first")
         if self._opponent:
             return self._step_singles(self._checked(actions))
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            self._need_reset(~self._envs.masks.any(axis=1))
         if self._illegal == "random":
             actions = self._replaced(self._checked(actions))
         movers = self._envs.to_play.astype(np.int64)
@@ -300,6 +302,11 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
                 final = {"action_mask": mask, "to_play": state.to_play, "rewards": self._envs.rewards[i]}
                 self._add_info(info, {"final_obs": state.observation(), "final_info": final}, i)
         return self._observations(), rewards, terminated.copy(), truncated.copy(), info
+
+    def _need_reset(self, ended: np.ndarray[Any, Any]) -> None:
+        if ended.any():
+            env = int(ended.argmax())
+            raise gymnasium.error.ResetNeeded(f"env {env}: the game is over: reset it with options['reset_mask']")
 
     def _checked(self, actions: Any) -> np.ndarray[Any, Any]:
         """The actions as integers `[num_envs]`."""
@@ -325,9 +332,8 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         self, actions: np.ndarray[Any, Any]
     ) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], Dict[str, Any]]:
         resets = self._ended & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
+        self._need_reset(self._ended & ~resets)
         for i in map(int, np.flatnonzero(~resets)):  # before anything is played
-            if self._ended[i]:
-                raise gymnasium.error.ResetNeeded(f"env {i}: the game is over: reset it with options['reset_mask']")
             position = self._singles[i].position
             assert position is not None
             if self._illegal == "raise" and not self._is_legal(position.legal_mask(), actions[i]):
