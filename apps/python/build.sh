@@ -3,11 +3,12 @@
 #
 #   apps/python/build.sh --crate MANIFEST [FOLDER]     into FOLDER, or the present one
 #
-# MANIFEST is the crate's Cargo.toml. It names the types of the games, and of kinds of agents if there are any:
+# MANIFEST is the crate's Cargo.toml. It names the types of the games, and of agents and networks if there are any:
 #
 #   [package.metadata.turnstone]
 #   games = ["Breakthrough"]
 #   agents = ["Careful"]
+#   networks = ["Overview"]
 #
 # The crate is compiled without its default features. Needs cargo, Python 3.10 or later and maturin, which are asked for before
 # anything is built. The crate of the wheel is written to the target folder, and nothing else is changed.
@@ -36,8 +37,7 @@ here, manifest = (pathlib.Path(path).resolve() for path in sys.argv[1:])
 described = json.load(sys.stdin)
 own = next(each for each in described["packages"] if pathlib.Path(each["manifest_path"]).resolve() == manifest)
 lists = (own["metadata"] or {}).get("turnstone") or {}
-games, agents = lists.get("games"), lists.get("agents", [])
-if not games:
+if not lists.get("games"):
     sys.exit(f"apps/python/build.sh: {manifest}: [package.metadata.turnstone] names no games")
 name, version, crate = own["name"], own["version"], own["name"].replace("-", "_")
 folder = pathlib.Path(described["target_directory"]) / "turnstone-wheel"
@@ -45,8 +45,10 @@ package = folder / "turnstone"
 shutil.rmtree(package, ignore_errors=True)
 shutil.copytree(here / "python/turnstone", package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
 (folder / "src").mkdir(exist_ok=True)
-types, agents = (", ".join(f"{crate}::{each}" for each in of) for of in (games, agents))
-(folder / "src/lib.rs").write_text(f"turnstone_python::module!({types}; agents: {agents});\n")
+games, agents, networks = (
+    ", ".join(f"{crate}::{each}" for each in lists.get(name, [])) for name in ("games", "agents", "networks")
+)
+(folder / "src/lib.rs").write_text(f"turnstone_python::module!({games}; agents: {agents}; networks: {networks});\n")
 (folder / "Cargo.toml").write_text(f"""[workspace]
 
 [package]

@@ -5,8 +5,8 @@
 #   apps/web/build.sh [--with-agents] FOLDER      into a folder that works from any web server; with the trained agents
 #   apps/web/build.sh --keep-module               with the module of the last build, for changes of page/ alone
 #   apps/web/build.sh --crate MANIFEST FOLDER     with the games of another crate, by its Cargo.toml, which names
-#                                            the types: `games = ["MyGame"]`, and perhaps `agents`, in
-#                                            [package.metadata.turnstone]
+#                                            the types: `games = ["MyGame"]`, and perhaps `agents`
+#                                            and `networks`, in [package.metadata.turnstone]
 #
 # Needs cargo with the target wasm32-unknown-unknown, and Node 20 or later with npm; what is missing is named before anything
 # is built. wasm-bindgen of the version in Cargo.toml is installed into the target folder if it is missing. Everything is
@@ -62,8 +62,8 @@ if [ -n "$manifest" ]; then
       const folder = path.join(target_directory, "turnstone-page-module"), name = `${own.name}-page`;
       fs.mkdirSync(path.join(folder, "src"), { recursive: true });
       const types = games.map((game) => `${own.name.replaceAll("-", "_")}::${game}`).join(", ");
-      const agents = (own.metadata.turnstone.agents ?? []).map((kind) => `${own.name.replaceAll("-", "_")}::${kind}`);
-      const added = `turnstone_web::add_games!(${types}; agents: ${agents.join(", ")});\n`;
+      const list = (name) => (own.metadata.turnstone[name] ?? []).map((kind) => `${own.name.replaceAll("-", "_")}::${kind}`).join(", ");
+      const added = `turnstone_web::add_games!(${types}; agents: ${list("agents")}; networks: ${list("networks")});\n`;
       fs.writeFileSync(path.join(folder, "src", "lib.rs"), added);
       fs.writeFileSync(path.join(folder, "Cargo.toml"), `[workspace]
 

@@ -25,7 +25,7 @@ mod network;
 mod program;
 
 use pyo3::prelude::*;
-use turnstone_agents::{AgentKind, Playable, register_agent};
+use turnstone_agents::Playable;
 
 /// Whether the module was built with training, arena, grading, solving and the command line.
 const PROGRAM: bool = cfg!(feature = "program");
@@ -38,12 +38,12 @@ pub use pyo3;
 /// that implement [`Playable`], beside the built-in ones, and kinds of agents: `module!(Mine; agents: Careful)`. `docs/adding-a-game.md` says how its wheel is built.
 #[macro_export]
 macro_rules! module {
-    ($($game:ty),* $(,)? $(; agents: $($agent:ty),* $(,)?)?) => {
+    ($($game:ty),* $(; $list:ident: $($kind:ty),*)* $(;)?) => {
         #[$crate::pyo3::pymodule(gil_used = true)]
         #[pyo3(crate = "turnstone_python::pyo3")]
         fn _turnstone(module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>) -> $crate::pyo3::PyResult<()> {
             $($crate::compile_in::<$game>();)*
-            $($($crate::compile_in_agent::<$agent>();)*)?
+            $($($crate::added::$list::<$kind>();)*)*
             $crate::add_to(module)
         }
     };
@@ -61,10 +61,11 @@ pub fn compile_in<K: Playable<Game: Default>>() {
     registry::compile_in(turnstone_selfplay::row::<K>());
 }
 
-/// Adds a kind of agents to the built-in ones.
+/// What [`module`] adds beside games, by the names of its lists.
 #[doc(hidden)]
-pub fn compile_in_agent<K: AgentKind>() {
-    register_agent::<K>();
+pub mod added {
+    pub use turnstone_agents::register_agent as agents;
+    pub use turnstone_models::register_network as networks;
 }
 
 /// The classes and functions of the module. The package `turnstone` re-exports and documents them.

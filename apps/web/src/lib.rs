@@ -23,24 +23,28 @@ pub use searcher::Searcher;
 pub use table::Table;
 pub use truth::Truth;
 
-/// For [`add_games`].
+/// What [`add_games`] adds, by the names of its lists.
 #[doc(hidden)]
-pub use turnstone_agents::register_agent;
+pub mod added {
+    pub use turnstone_agents::register_agent as agents;
+    pub use turnstone_models::register_network as networks;
+}
 /// For [`add_games`].
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasm_bindgen;
 
-/// Adds games to the module of the crate that calls it, beside the built-in ones, when a page loads it.
+/// Adds games to the module of the crate that calls it, beside the built-in ones, when a page loads it. Kinds of agents and
+/// of networks follow: `add_games!(Game; agents: Careful; networks: Overview)`.
 #[macro_export]
 macro_rules! add_games {
-    ($($game:ty),+ $(,)? $(; agents: $($agent:ty),* $(,)?)?) => {
-        /// Adds the games and the kinds of agents of this crate; called when the module is loaded.
+    ($($game:ty),+ $(; $list:ident: $($kind:ty),*)* $(;)?) => {
+        /// Adds the games, agents and networks of this crate; called when the module is loaded.
         #[cfg(target_family = "wasm")]
         #[$crate::wasm_bindgen::prelude::wasm_bindgen(start, wasm_bindgen = $crate::wasm_bindgen)]
         pub fn add_games() {
             $($crate::add_game::<$game>();)+
-            $($($crate::register_agent::<$agent>();)*)?
+            $($($crate::added::$list::<$kind>();)*)*
         }
     };
 }

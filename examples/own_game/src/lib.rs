@@ -4,13 +4,11 @@ mod careful;
 mod game;
 mod heuristic;
 mod solver;
-#[cfg(feature = "program")]
 mod network;
 
 pub use careful::Careful;
 pub use game::{ConnectFour, State};
 pub use heuristic::OpenLines;
-#[cfg(feature = "program")]
 pub use network::Overview;
 pub use solver::{SolvedValues, Solver};
 

@@ -1,4 +1,4 @@
-"""Every door of the package opens for the game that the wheel was built with: `python wheel.py`, where it is installed."""
+"""Every door of the package opens for the game, the agent and the network that the wheel was built with: `python wheel.py`, where it is installed."""
 
 import pickle
 import tempfile
@@ -33,4 +33,8 @@ with tempfile.TemporaryDirectory() as folder:
     turnstone.train(config, run=f"{folder}/run", progress=False)
     az = turnstone.Agent(NAME, f"az:{folder}/run,sims=8")
     assert pickle.loads(pickle.dumps(az)).analyse(state).move_text in list("1234567")
+    config["net"] = {"kind": "overview", "blocks": 1, "channels": 8}
+    turnstone.train(config, run=f"{folder}/overview", progress=False)
+    agents = [f"az:{folder}/overview,sims=8", "careful:plies=1"]
+    assert turnstone.arena(NAME, agents, games=4).agents == agents
 print("every door opens for", turnstone.Game(NAME))
