@@ -2,9 +2,9 @@
 //! static evaluations.
 //!
 //! Values are for [`Side::First`](turnstone_env::Side) wherever they are stored, in `-1..=1` for tree search and in the
-//! heuristic's units for classical search; they turn relative at one place only, where a node chooses among its
-//! children. No code assumes that the mover alternates. The crate knows no tensors, starts no threads, and reads no
-//! clock but the [`Clock`] that it is given.
+//! heuristic's units for classical search; `ARCHITECTURE.md` lists the few places that turn them. No code assumes that
+//! the mover alternates. The crate knows no tensors, starts no threads, and reads no clock but the [`Clock`] that it is
+//! given.
 
 pub mod hash;
 pub mod clock;
