@@ -65,16 +65,13 @@ A removal or a further turn is a move of its own, so the player to move may stay
 ## How they were made
 
 `turnstone grade <game> --sample` draws positions from games and looks their values up with `turnstone solve`: Morris in its strong
-solution, Mancala by alpha-beta over a table of endgames, Konane by exhaustive search, Morabaraba in tables of endgames that
-retrograde analysis made. The program's tests compare each solver with slower methods where these can reach. Every line is
-checked by the rules when it is read.
-
-Mu Torere is not included: `turnstone grade mu_torere` enumerates all its positions in milliseconds.
+solution, Mancala by alpha-beta over a table of endgames, Konane by exhaustive search, Morabaraba in tables of endgames. Mu Torere is
+not included: `turnstone grade mu_torere` enumerates all its positions.
 
 ## Limits
 
 The positions come from games of mixed strength, not of experts, and those of Konane and Morabaraba are late. Values of Morris are
-those without its limit of plies without progress. Results on these positions are one measure of strength, beside matches.
+those without its limit of plies without progress.
 
 ## Checksums
 
