@@ -86,7 +86,7 @@ def run_page(program, page):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "configs", pathlib.Path(folder) / "configs")
         for line in commands((ROOT / page).read_text(encoding="utf-8")):
-            name, *args = shlex.split(line)
+            name, *args = shlex.split(line, comments=True)
             if name != "turnstone":
                 sys.exit(f"{page} runs `{name}`, which this test cannot: {line}")
             begun = time.monotonic()

@@ -35,7 +35,7 @@ pub fn product_lines(text: &str) -> Vec<&str> {
     product
 }
 
-/// The Rust code of the README.
+/// The Rust code of the README of `env`.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../env/README.md")]
 struct Readme;
