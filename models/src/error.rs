@@ -30,6 +30,9 @@ pub enum NetworkError {
          and columns"
     )]
     NoLattice,
+    /// A target has a number for each point, but the game's shape has none.
+    #[error("the target `{0}` needs a board of points, and the game has none")]
+    NoPointsOfTarget(String),
     /// A kind of network contradicts itself: sizes that do not fit, or two layers of one name.
     #[error("the network cannot be built: {0}")]
     Contradiction(String),

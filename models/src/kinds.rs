@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::{NetworkError, within};
-use crate::network::{Network, NetworkBuilder, NetworkKind, Var};
+use crate::network::{HeadSpec, Network, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Shape;
 use crate::weights::TensorSpec;
 
@@ -130,7 +130,15 @@ impl NetworkConfig {
     /// [`NetworkError::OutOfRange`] as for [`validate`](Self::validate), for the sizes of the shape, and for more than
     /// 67 million parameters; other errors for a board that the network cannot work on.
     pub fn layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
-        Ok(Network::new(self, shape)?.layout())
+        self.layout_with(shape, &[])
+    }
+
+    /// [`layout`](Self::layout) of the network in training, with further heads, whose parameters are the last.
+    ///
+    /// # Errors
+    /// Those of [`layout`](Self::layout), and for a head that this network or this board cannot have.
+    pub fn layout_with(&self, shape: &Shape, further: &[HeadSpec]) -> Result<Vec<TensorSpec>, NetworkError> {
+        Ok(Network::with_heads(self, shape, further)?.layout())
     }
 
     /// Whether a network built for one shape can be used in a game of another: inputs and actions are equal, and so are
@@ -180,12 +188,21 @@ impl Network {
     /// # Errors
     /// A size is out of range, the board is not one that it works on, or it has more than 67 million parameters.
     pub(crate) fn new(config: &NetworkConfig, shape: &Shape) -> Result<Network, NetworkError> {
+        Network::with_heads(config, shape, &[])
+    }
+
+    /// [`Network::new`] with further heads.
+    pub(crate) fn with_heads(
+        config: &NetworkConfig,
+        shape: &Shape,
+        further: &[HeadSpec],
+    ) -> Result<Network, NetworkError> {
         config.validate()?;
         within("the number of inputs", shape.inputs, 1..=65536)?;
         within("the number of actions", shape.actions, 1..=65536)?;
         let mut builder = NetworkBuilder::new(shape);
         let heads = config.build(&mut builder);
-        let network = builder.finish(heads)?;
+        let network = builder.finish(heads, further)?;
         let count = network.layers.iter().map(|layer| (layer.inputs + 1).saturating_mul(layer.outputs));
         within("the number of parameters", count.fold(0, usize::saturating_add), 1..=1 << 26)?;
         Ok(network)

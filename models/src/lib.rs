@@ -63,19 +63,23 @@ pub use error::NetworkError;
 pub use export::{IR_VERSION, OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 pub use gpu::{GpuBatch, GpuInference, GpuPredictions, gpus};
 
+/// The tensors of burn, of whose operations losses are made.
+#[cfg(feature = "train")]
+pub use burn::tensor;
 pub use inference::{
     Finish, Inference, Instructions, IntegerInstructions, Layer, Neighbours, Predictions, QuantisedNetwork,
     portable_softmax, softmax,
 };
 pub use kinds::*;
-pub use network::{Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, Var};
+pub use network::{HeadSpec, Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, TargetShape, Var};
 pub use precision::Precision;
 pub use shape::{BoardShape, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 #[cfg(feature = "train")]
 pub use train::{
-    BatchError, Example, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, OptimiserConfig, Output,
-    PolicyValueNet, StateError, StepReport, TrainingBatch, load_state, masked_log_policy, masked_loss, save_state,
+    BatchError, Example, ILLEGAL, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, Objective, OptimiserConfig,
+    Output, PolicyValueNet, RowLoss, StateError, StepReport, TrainingBatch, batch_loss, load_state, masked_log_policy,
+    save_state,
 };
 pub use warm_start::{WarmStartError, warm_start};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

@@ -9,5 +9,5 @@ mod fusion;
 pub use builder::{Heads, Init, NeighbourTable, NetworkBuilder};
 pub(crate) use fusion::{Step, fused};
 pub use kind::NetworkKind;
-pub(crate) use operations::{Network, Op};
-pub use operations::{OUTCOMES, Var};
+pub use operations::{HeadSpec, OUTCOMES, TargetShape, Var};
+pub(crate) use operations::{Network, Op, POLICY, VALUE};

@@ -2,22 +2,22 @@
 //! is in here.
 
 mod batch;
+mod state;
 mod network;
 mod loss;
 mod operations;
 mod adamw;
-mod state;
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;
-mod gradients;
 mod config;
+mod gradients;
 mod learner;
 
-pub use batch::{BatchError, Example, TrainingBatch};
+pub use batch::{BatchError, Example, ILLEGAL, TrainingBatch};
 pub use config::{LearnError, OptimiserConfig};
 #[cfg(feature = "gpu")]
 pub(crate) use gpu::gpus;
 pub use learner::{Learner, StepReport};
-pub use loss::{ILLEGAL_LOGIT, Loss, masked_log_policy, masked_loss};
+pub use loss::{ILLEGAL_LOGIT, Loss, Objective, RowLoss, batch_loss, masked_log_policy};
 pub use network::{Output, PolicyValueNet};
 pub use state::{LearnerState, StateError, load_state, save_state};

@@ -65,7 +65,7 @@ pub fn warm_start(
 
 /// The layer with an output for each kind of action, if the policy is made from one.
 fn policy_layer(network: &Network) -> Option<usize> {
-    let Op::Actions { x } = network.ops[network.policy.0] else { return None };
+    let Op::Actions { x } = network.ops[network.policy().0] else { return None };
     let Op::Linear { layer, .. } = network.ops[x.0] else { return None };
     Some(layer)
 }

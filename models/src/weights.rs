@@ -188,6 +188,11 @@ impl Weights {
         self.tensors
     }
 
+    /// Adds tensors at the end.
+    pub(crate) fn append(&mut self, tensors: Vec<NamedTensor>) {
+        self.tensors.extend(tensors);
+    }
+
     /// Wraps tensors that are known to follow a layout.
     pub(crate) fn from_ordered(tensors: Vec<NamedTensor>) -> Weights {
         Weights { tensors }

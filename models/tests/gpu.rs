@@ -2,7 +2,7 @@
 //! Mesa's software Vulkan will do.
 
 use super::common::shape;
-use super::gradients::{Everything, batch_of, learner_of, optimiser};
+use super::gradients::{Everything, batch_of, further, learner_of, optimiser};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
@@ -72,7 +72,7 @@ fn outputs_are_those_of_the_processor() {
     for (shape, network) in cases() {
         let weights = weights(&network, &shape);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-        let batch = batch_of(&shape, 13, 0.5, &mut rng);
+        let batch = batch_of(&shape, &[], 13, 0.5, &mut rng);
         let mut inference = Inference::new(&weights, &network, &shape, 13).unwrap();
         let half_tolerance = if half { HALF_TOLERANCE } else { TOLERANCE };
         for (precision, tolerance) in [(Precision::F32, TOLERANCE), (Precision::Auto, half_tolerance)] {
@@ -104,10 +104,10 @@ fn integers_are_for_the_processor() {
 
 #[test]
 fn a_step_is_that_of_the_processor() {
-    let optimiser = optimiser();
+    let optimiser = OptimiserConfig { further: further(), ..optimiser() };
     for (shape, network) in cases() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
-        let batch = batch_of(&shape, 16, 0.5, &mut rng);
+        let batch = batch_of(&shape, &optimiser.further, 16, 0.5, &mut rng);
         let mut here = learner_of(&shape, &network, &optimiser);
         let mut there = learner_of(&shape, &network, &OptimiserConfig { device: GPU, ..optimiser.clone() });
         let (expected, found) = (here.step(&batch, 1e-3).unwrap(), there.step(&batch, 1e-3).unwrap());

@@ -1,13 +1,14 @@
 //! Loss and gradients of the learner against networks composed of burn's own operations, and against differences of the loss.
 
+use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use turnstone_models::{
-    BoardShape, Example, Heads, Init, Learner, LearnerState, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind,
-    OptimiserConfig, PolicyValueNet, ResidualConv, ResidualGraph, ResidualMlp, Shape, StepReport, TrainingBatch, Var,
-    Weights, masked_loss,
+    BoardShape, Example, HeadSpec, Heads, ILLEGAL, Init, LearnError, Learner, LearnerState, Neighbourhood,
+    NetworkBuilder, NetworkConfig, NetworkKind, Objective, OptimiserConfig, PolicyValueNet, ResidualConv,
+    ResidualGraph, ResidualMlp, RowLoss, Shape, StepReport, TargetShape, TrainingBatch, Var, Weights, batch_loss,
 };
 
 /// Relative to the largest gradient of a tensor, or to `SMALL` where that is larger: a gradient that nearly cancels out over
@@ -98,24 +99,59 @@ pub(crate) fn optimiser() -> OptimiserConfig {
     OptimiserConfig { clip_norm: f64::INFINITY, ..OptimiserConfig::default() }
 }
 
-/// Random positions. The share of legal actions differs from position to position.
-fn batch(rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
-    batch_of(&shape(), rows, legal_share, rng)
+/// A head of every shape, each with a loss of its own.
+pub(crate) fn further() -> Vec<Objective> {
+    let objective = |name: &str, shape, weight, loss: RowLoss| Objective {
+        head: HeadSpec { name: name.to_owned(), shape },
+        weight,
+        loss,
+    };
+    vec![
+        objective("number", TargetShape::Scalar, 0.5, |output, target| (output - target).square()),
+        objective("by_point", TargetShape::Points, 0.25, |output, target| {
+            (output.tanh() - target).square().mean_dim(1)
+        }),
+        objective("by_action", TargetShape::Actions, 2.0, |output, target| (output - target).square().mean_dim(1)),
+        objective("class", TargetShape::Classes(4), 1.0, |output, target| {
+            -(log_softmax(output, 1) * target).sum_dim(1)
+        }),
+    ]
 }
 
-/// [`batch`] for another shape.
-pub(crate) fn batch_of(shape: &Shape, rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
-    let mut batch = TrainingBatch::new(shape.clone());
+/// Random positions. The share of legal actions differs from position to position.
+fn batch(rows: usize, legal_share: f64, rng: &mut Xoshiro256PlusPlus) -> TrainingBatch {
+    batch_of(&shape(), &[], rows, legal_share, rng)
+}
+
+/// [`batch`] for another shape, and with random targets for further heads, of which every third is not known.
+pub(crate) fn batch_of(
+    shape: &Shape,
+    further: &[Objective],
+    rows: usize,
+    legal_share: f64,
+    rng: &mut Xoshiro256PlusPlus,
+) -> TrainingBatch {
+    let heads: Vec<HeadSpec> = further.iter().map(|objective| objective.head.clone()).collect();
+    let mut batch = TrainingBatch::with_heads(shape.clone(), &heads);
     for _ in 0..rows {
         let inputs: Vec<f32> = (0..shape.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
         let sure = rng.random_range(0..shape.actions);
         let legal: Vec<bool> = (0..shape.actions).map(|a| a == sure || rng.random_bool(legal_share)).collect();
         let raw: Vec<f32> = legal.iter().map(|&l| if l { rng.random_range(0.01..1.0) } else { 0.0 }).collect();
         let sum: f32 = raw.iter().sum();
-        let policy: Vec<f32> = raw.iter().map(|x| x / sum).collect();
+        let policy: Vec<f32> = raw.iter().zip(legal).map(|(x, l)| if l { x / sum } else { ILLEGAL }).collect();
         let (win, draw) = (rng.random_range(0.0..0.5), rng.random_range(0.0..0.5));
         let value = [win, draw, 1.0 - win - draw];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value }).unwrap();
+        let own: Vec<Option<Vec<f32>>> = heads
+            .iter()
+            .map(|head| {
+                let numbers = head.shape.numbers(shape);
+                rng.random_bool(0.7).then(|| (0..numbers).map(|_| rng.random_range(0.0..1.0)).collect())
+            })
+            .collect();
+        let mut targets = vec![Some(&policy[..]), Some(&value[..])];
+        targets.extend(own.iter().map(Option::as_deref));
+        batch.push(Example { inputs: &inputs, targets: &targets }).unwrap();
     }
     batch
 }
@@ -128,10 +164,12 @@ fn learner(network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
 /// [`learner`] for another shape.
 pub(crate) fn learner_of(shape: &Shape, network: &NetworkConfig, optimiser: &OptimiserConfig) -> Learner {
     let shape = shape.clone();
-    let mut layout = network.layout(&shape).unwrap();
+    let mut layout = network.layout_with(&shape, &optimiser.heads()).unwrap();
     layout.iter_mut().for_each(|spec| spec.deviation = (2.0 * spec.deviation).max(0.1));
     let weights = Weights::random(&layout, 11);
-    Learner::from_state(LearnerState::new(shape, network.clone(), weights), optimiser).unwrap()
+    let start = Weights::random(&network.layout(&shape).unwrap(), 11);
+    let state = LearnerState::new(shape, network.clone(), start).with_heads(optimiser.heads(), 11).unwrap();
+    Learner::from_state(LearnerState { weights, ..state }, optimiser).unwrap()
 }
 
 /// The report and the gradients of a step: a tenth of them is the first moment after it.
@@ -147,6 +185,9 @@ fn loss_and_gradients_are_those_of_burn() {
     for network in networks() {
         for (rows, legal_share) in [(1, 0.5), (37, 0.05), (211, 0.9)] {
             agrees_with_burn(&network, &optimiser(), &batch(rows, legal_share, &mut rng));
+            let optimiser = OptimiserConfig { further: further(), ..optimiser() };
+            let batch = batch_of(&shape(), &optimiser.further, rows, legal_share, &mut rng);
+            agrees_with_burn(&network, &optimiser, &batch);
         }
     }
 }
@@ -154,20 +195,28 @@ fn loss_and_gradients_are_those_of_burn() {
 fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch: &TrainingBatch) {
     let learner = learner(network, optimiser);
     let (state, device) = (learner.state().clone(), Device::flex().autodiff());
-    let net = PolicyValueNet::new(network, &state.shape, &state.weights, &device).unwrap();
+    let net = PolicyValueNet::of_state(&state, &device).unwrap();
     let rows = TensorData::new(batch.inputs().to_vec(), [batch.len(), state.shape.inputs]);
-    let loss = masked_loss(net.forward(Tensor::from_data(rows, &device)), batch, &device);
-    let layout = network.layout(&state.shape).unwrap();
+    let loss = batch_loss(net.forward(Tensor::from_data(rows, &device)), batch, &optimiser.further, &device);
+    let layout = network.layout_with(&state.shape, &state.heads).unwrap();
     let expected = net.gradients(&layout, &loss.total.backward());
 
     let (report, found) = gradients(learner, batch);
     let close = |found: f64, expected: Tensor<1>, what: &str| {
         let expected = f64::from(expected.into_data().try_into_vec::<f32>().unwrap()[0]);
-        assert!((found - expected).abs() < 1e-5 * expected.abs(), "{network}, {what}: {found} {expected}");
+        assert!((found - expected).abs() <= 1e-5 * expected.abs(), "{network}, {what}: {found} {expected}");
     };
     close(report.total_loss, loss.total, "loss");
-    close(report.policy_loss, loss.policy, "policy loss");
-    close(report.value_loss, loss.value, "value loss");
+    let names = ["policy", "value"].into_iter().chain(state.heads.iter().map(|head| &*head.name));
+    assert_eq!(loss.heads.len(), 2 + report.targets.len());
+    for (name, expected) in names.zip(loss.heads) {
+        let found = match name {
+            "policy" => report.policy_loss,
+            "value" => report.value_loss,
+            own => report.targets[own],
+        };
+        close(found, expected, name);
+    }
     for (found, expected) in found.iter().zip(expected.tensors()) {
         let largest = expected.data.iter().fold(0.0_f32, |a, b| a.max(b.abs()));
         let error = found.iter().zip(&expected.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -187,8 +236,9 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
 #[test]
 fn gradients_are_slopes_of_the_loss() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let optimiser = OptimiserConfig { further: further(), ..optimiser() };
     // With logits of all actions, and of legal ones only.
-    let (batches, optimiser) = ([0.3, 0.03].map(|share| batch(50, share, &mut rng)), optimiser());
+    let batches = [0.3, 0.03].map(|share| batch_of(&shape(), &optimiser.further, 50, share, &mut rng));
     for (network, batch) in networks().iter().flat_map(|network| batches.iter().map(move |batch| (network, batch))) {
         let learner = learner(network, &optimiser);
         let state = learner.state().clone();
@@ -196,7 +246,7 @@ fn gradients_are_slopes_of_the_loss() {
         for (index, gradient) in gradients.iter().enumerate() {
             let norm = gradient.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt();
             let loss = |step: f64| {
-                let layout = network.layout(&state.shape).unwrap();
+                let layout = network.layout_with(&state.shape, &state.heads).unwrap();
                 let mut tensors = state.weights.tensors().to_vec();
                 let moved = tensors[index].data.iter_mut().zip(gradient);
                 moved.for_each(|(w, &g)| *w += (step * f64::from(g) / norm) as f32);
@@ -212,4 +262,36 @@ fn gradients_are_slopes_of_the_loss() {
             assert!(slopes.iter().any(is_close), "{network}, {name}: slopes {slopes:?}, norm {norm}");
         }
     }
+}
+
+/// Further heads do not change what a network plays with, before any step.
+#[test]
+fn further_heads_are_in_training_only() {
+    let with = OptimiserConfig { further: further(), ..optimiser() };
+    for network in networks() {
+        let [plain, taught] =
+            [&optimiser(), &with].map(|optimiser| Learner::new(shape(), &network, optimiser, 3).unwrap());
+        assert_eq!(plain.averaged(), taught.averaged());
+        assert_eq!(taught.weights().tensors()[..plain.weights().tensors().len()], *plain.weights().tensors());
+        taught.averaged().check(&network.layout(&shape()).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn heads_and_losses_that_do_not_fit_are_refused() {
+    let network = NetworkConfig::default();
+    let mut with = OptimiserConfig { further: further(), ..optimiser() };
+    let error = |shape: Shape, optimiser: &OptimiserConfig| Learner::new(shape, &network, optimiser, 1).unwrap_err();
+    let flat = error(Shape::flat(3, 2), &with).to_string();
+    assert_eq!(flat, "the target `by_point` needs a board of points, and the game has none");
+    let state = Learner::new(shape(), &network, &with, 1).unwrap().state().clone();
+    let fault = Learner::from_state(state.clone(), &optimiser()).unwrap_err().to_string();
+    assert_eq!(fault, "the learner's state has heads for the targets [number, by_point, by_action, class], not []");
+    let plain = batch(3, 0.5, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+    let fault = Learner::from_state(state, &with).unwrap().step(&plain, 0.1).unwrap_err().to_string();
+    assert!(fault.starts_with("the batch has heads for the targets [], not [number"), "{fault}");
+    with.further[1].loss = |output, target| (output - target).square();
+    assert_eq!(error(shape(), &with), LearnError::LossShape("by_point".to_owned()));
+    with.further[1].weight = f64::NAN;
+    assert!(error(shape(), &with).to_string().starts_with("the weight of a target is NaN"));
 }

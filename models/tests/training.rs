@@ -1,10 +1,11 @@
 //! Training: one batch is overfitted, a resumed run equals the uninterrupted one, errors leave the learner unchanged.
 
+use crate::gradients::{batch_of, further};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    BoardShape, Example, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig, ResidualConv,
-    ResidualGraph, ResidualMlp, Shape, TrainingBatch, load_state, save_state, softmax,
+    BoardShape, Example, ILLEGAL, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig,
+    ResidualConv, ResidualGraph, ResidualMlp, Shape, TrainingBatch, load_state, save_state, softmax,
 };
 
 const SHAPE: Shape = Shape::flat(12, 6);
@@ -43,10 +44,8 @@ fn random_batch(rows: usize, rng: &mut impl Rng) -> TrainingBatch {
         let inputs: Vec<f32> = (0..SHAPE.inputs).map(|_| rng.random_range(-1.0..1.0)).collect();
         let sure = rng.random_range(0..SHAPE.actions);
         let legal: Vec<bool> = (0..SHAPE.actions).map(|action| action == sure || rng.random_bool(0.5)).collect();
-        let policy = distribution(&legal, rng);
-        let value = distribution(&[true; 3], rng);
-        let value = [value[0], value[1], value[2]];
-        batch.push(Example { inputs: &inputs, legal: &legal, policy: &policy, value }).unwrap();
+        let (policy, value) = (distribution(&legal, rng), distribution(&[true; 3], rng));
+        batch.push(Example { inputs: &inputs, targets: &[Some(&policy), Some(&value)] }).unwrap();
     }
     batch
 }
@@ -55,7 +54,7 @@ fn distribution(allowed: &[bool], rng: &mut impl Rng) -> Vec<f32> {
     let raw: Vec<f32> =
         allowed.iter().map(|&a| if a { rng.random_range(0.0_f32..1.0).powi(3) + 1e-3 } else { 0.0 }).collect();
     let sum: f32 = raw.iter().sum();
-    raw.iter().map(|x| x / sum).collect()
+    raw.iter().zip(allowed).map(|(x, &allowed)| if allowed { x / sum } else { ILLEGAL }).collect()
 }
 
 fn optimiser() -> OptimiserConfig {
@@ -79,7 +78,7 @@ fn overfits(network: &NetworkConfig, batch: &TrainingBatch) {
     let mut learner = Learner::new(ring(), network, &optimiser, 2).unwrap();
     let first = learner.step(batch, 3e-3).unwrap();
     assert!((first.total_loss - first.policy_loss - first.value_loss).abs() < 1e-5, "{first:?}");
-    let mut last = first;
+    let mut last = first.clone();
     for step in 0..800 {
         last = learner.step(batch, if step < 600 { 3e-3 } else { 3e-4 }).unwrap();
     }
@@ -99,14 +98,17 @@ fn overfits(network: &NetworkConfig, batch: &TrainingBatch) {
 
 #[test]
 fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
-    for network in networks() {
-        resumes(&network, &optimiser());
+    for (network, further) in
+        networks().into_iter().flat_map(|network| [(network.clone(), vec![]), (network, further())])
+    {
+        resumes(&network, &OptimiserConfig { further, ..optimiser() });
     }
 }
 
 fn resumes(network: &NetworkConfig, optimiser: &OptimiserConfig) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-    let batches: Vec<TrainingBatch> = (0..20).map(|_| random_batch(240, &mut rng)).collect();
+    let batches: Vec<TrainingBatch> =
+        (0..20).map(|_| batch_of(&ring(), &optimiser.further, 240, 0.5, &mut rng)).collect();
     let learner = |seed| Learner::new(ring(), network, optimiser, seed).unwrap();
     let rate = |index: usize| 2e-3 / (1.0 + index as f64);
     let mut whole = learner(4);
@@ -138,13 +140,8 @@ fn the_parts_of_a_batch_add_up() {
     let batch = random_batch(204, &mut rng);
     let mut twice = TrainingBatch::new(SHAPE);
     for row in (0..204).chain(0..204) {
-        let example = Example {
-            inputs: &batch.inputs()[row * 12..][..12],
-            legal: &batch.legal()[row * 6..][..6],
-            policy: &batch.policy()[row * 6..][..6],
-            value: [0, 1, 2].map(|outcome| batch.value()[row * 3 + outcome]),
-        };
-        twice.push(example).unwrap();
+        let targets = [Some(&batch.policy()[row * 6..][..6]), Some(&batch.value()[row * 3..][..3])];
+        twice.push(Example { inputs: &batch.inputs()[row * 12..][..12], targets: &targets }).unwrap();
     }
     let optimiser = optimiser();
     let mut learner = Learner::new(ring(), &networks()[1], &optimiser, 2).unwrap();
@@ -156,8 +153,8 @@ fn the_parts_of_a_batch_add_up() {
 
 #[test]
 fn threads_change_nothing() {
-    let batch = random_batch(900, &mut Xoshiro256PlusPlus::seed_from_u64(9));
-    let optimiser = optimiser();
+    let optimiser = OptimiserConfig { further: further(), ..optimiser() };
+    let batch = batch_of(&ring(), &optimiser.further, 900, 0.5, &mut Xoshiro256PlusPlus::seed_from_u64(9));
     for network in networks() {
         let states = [1, 2, 3, 7].map(|threads| {
             let mut learner = Learner::new(ring(), &network, &optimiser, 2).unwrap();
@@ -191,20 +188,14 @@ fn faults_are_errors_and_change_nothing() {
 
     // Inputs so large that the layers overflow.
     let mut monstrous = TrainingBatch::new(SHAPE);
-    let row = Example {
-        inputs: &[f32::MAX; 12],
-        legal: &[true; 6],
-        policy: &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        value: [1.0, 0.0, 0.0],
-    };
-    monstrous.push(row).unwrap();
+    let targets: &[Option<&[f32]>] = &[Some(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]), Some(&[1.0, 0.0, 0.0])];
+    monstrous.push(Example { inputs: &[f32::MAX; 12], targets }).unwrap();
     let error = learner.step(&monstrous, 1e-3).unwrap_err();
     assert!(matches!(error, LearnError::NotFinite { step: 2, .. }), "{error}");
 
     assert_eq!(learner.step(&TrainingBatch::new(SHAPE), 1e-3), Err(LearnError::EmptyBatch));
     let mut other = TrainingBatch::new(Shape::flat(1, 1));
-    let value = [0.0, 1.0, 0.0];
-    other.push(Example { inputs: &[0.0], legal: &[true], policy: &[1.0], value }).unwrap();
+    other.push(Example { inputs: &[0.0], targets: &[Some(&[1.0]), Some(&[0.0, 1.0, 0.0])] }).unwrap();
     assert_eq!(
         learner.step(&other, 1e-3).unwrap_err().to_string(),
         "the batch has 1 inputs and 1 actions, the network 12 and 6"

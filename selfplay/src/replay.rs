@@ -62,15 +62,15 @@ impl Window {
         observations
     }
 
-    /// Draws a position uniformly at random.
+    /// Draws a position uniformly at random: its shard and its place there.
     ///
     /// # Panics
     /// If the window is empty.
-    pub fn sample(&self, rng: &mut impl Rng) -> Position<'_> {
+    pub fn sample(&self, rng: &mut impl Rng) -> (&Shard, usize) {
         let mut index = rng.random_range(0..self.positions);
         for shard in &self.shards {
             if index < shard.len() {
-                return shard.position(index);
+                return (shard, index);
             }
             index -= shard.len();
         }
@@ -114,7 +114,8 @@ mod tests {
         let mut rng = turnstone_base::streams::stream(1, turnstone_base::streams::Purpose::Learn, [0, 0]);
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..1000 {
-            seen.insert(window.sample(&mut rng).features[0] as u64);
+            let (shard, index) = window.sample(&mut rng);
+            seen.insert(shard.position(index).features[0] as u64);
         }
         assert_eq!(seen.len(), 30, "every position can be drawn");
         // Just enough of them: without the oldest of four, three are left that hold the 30 positions.
@@ -132,7 +133,8 @@ mod tests {
         let mut rng = turnstone_base::streams::stream(1, turnstone_base::streams::Purpose::Learn, [0, 0]);
         let mut counts = std::collections::BTreeMap::new();
         for _ in 0..20_000 {
-            *counts.entry(window.sample(&mut rng).features[0] as usize).or_insert(0) += 1;
+            let (shard, index) = window.sample(&mut rng);
+            *counts.entry(shard.position(index).features[0] as usize).or_insert(0) += 1;
         }
         let tags = sizes.iter().enumerate().flat_map(|(iteration, &size)| (0..size).map(move |i| 1000 * iteration + i));
         assert!(tags.eq(counts.keys().copied()), "all positions: {counts:?}");

@@ -264,6 +264,8 @@ impl Config {
         let game = self.game(games)?;
         let spec = game.spec();
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
+        let heads = self.learn.optimiser().heads();
+        self.net.layout_with(&shape(spec), &heads).map_err(|e| format!("learn.targets: {e}"))?;
         self.search.validate()?;
         self.self_play.validate()?;
         self.self_play.opening_states(&*game).map(drop)?;

@@ -2,12 +2,13 @@
 
 use rand::RngExt;
 use turnstone_base::streams::Stream;
-use turnstone_env::{Outcome, Spec};
-use turnstone_models::{Example, TrainingBatch};
+use turnstone_env::Spec;
+use turnstone_models::{BatchError, Example, OUTCOMES, TargetShape, TrainingBatch};
 
 use crate::config::LearnConfig;
+use crate::targets::{Moment, Row, Source, TargetSpec, outcome, policy};
 use turnstone_agents::shape;
-use turnstone_selfplay::replay::{Position, Window};
+use turnstone_selfplay::replay::{Shard, Window};
 
 /// Draws training batches from a replay window.
 #[derive(Debug)]
@@ -16,59 +17,48 @@ pub struct BatchMaker<'a> {
     config: &'a LearnConfig,
     batch: TrainingBatch,
     inputs: Vec<f32>,
-    legal: Vec<bool>,
-    policy: Vec<f32>,
+    /// How the rows of each head are written.
+    sources: Vec<(TargetShape, Source)>,
+    rows: Vec<Vec<f32>>,
 }
 
 impl<'a> BatchMaker<'a> {
     /// Creates a batch maker for a game with this spec.
     #[must_use]
     pub fn new(spec: &'a Spec, config: &'a LearnConfig) -> Self {
-        Self {
-            spec,
-            config,
-            batch: TrainingBatch::new(shape(spec)),
-            inputs: vec![0.0; spec.features()],
-            legal: vec![false; spec.actions],
-            policy: vec![0.0; spec.actions],
-        }
+        let shape = shape(spec);
+        let mut sources: Vec<(TargetShape, Source)> =
+            vec![(TargetShape::Actions, policy), (TargetShape::Classes(OUTCOMES), outcome)];
+        sources.extend(config.targets.iter().map(TargetSpec::source));
+        let rows = sources.iter().map(|(of_head, _)| vec![0.0; of_head.numbers(&shape)]).collect();
+        let batch = TrainingBatch::with_heads(shape, &config.optimiser().heads());
+        Self { spec, config, batch, inputs: vec![0.0; spec.features()], sources, rows }
     }
 
     /// Draws a batch of positions uniformly at random, each transformed by a random symmetry if the config enables it.
-    pub fn draw(&mut self, window: &Window, rng: &mut Stream) -> &TrainingBatch {
+    ///
+    /// # Errors
+    /// A target of the config gives a number that is not finite.
+    pub fn draw(&mut self, window: &Window, rng: &mut Stream) -> Result<&TrainingBatch, BatchError> {
         self.batch.clear();
         for _ in 0..self.config.batch {
-            let position = window.sample(rng);
+            let (shard, index) = window.sample(rng);
             let symmetries = if self.config.augment { self.spec.symmetries.len() } else { 1 };
-            self.push(&position, rng.random_range(0..symmetries));
+            self.push(shard, index, rng.random_range(0..symmetries))?;
         }
-        &self.batch
+        Ok(&self.batch)
     }
 
-    fn push(&mut self, position: &Position<'_>, symmetry: usize) {
+    fn push(&mut self, shard: &Shard, index: usize, symmetry: usize) -> Result<(), BatchError> {
         let symmetry = &self.spec.symmetries[symmetry];
-        symmetry.apply_to_features(position.features, &mut self.inputs);
-        self.legal.fill(false);
-        self.policy.fill(0.0);
-        for (&index, &share) in position.policy_indices.iter().zip(position.policy) {
-            let image = usize::from(symmetry.actions[usize::from(index)]);
-            self.legal[image] = true;
-            self.policy[image] = share;
-        }
-        let value = value_target(position, self.config.root_value_share);
-        let example = Example { inputs: &self.inputs, legal: &self.legal, policy: &self.policy, value };
-        self.batch.push(example).expect("positions of self-play are sound examples");
+        let at = Moment { spec: self.spec, shard, index, root_value_share: self.config.root_value_share };
+        symmetry.apply_to_features(at.now().features, &mut self.inputs);
+        let rows = self.sources.iter().zip(&mut self.rows).map(|(&(shape, source), numbers)| {
+            numbers.fill(0.0);
+            source(&at, &mut Row::new(numbers, shape, symmetry)).map(|()| &numbers[..])
+        });
+        self.batch.push(Example { inputs: &self.inputs, targets: &rows.collect::<Vec<_>>() })
     }
-}
-
-/// Value target: probabilities of win, draw and loss for the mover, `(1 - root_share)` times the game's result plus
-/// `root_share` times the root evaluation of the search.
-fn value_target(position: &Position<'_>, root_share: f32) -> [f32; 3] {
-    let result = Outcome::by_margin(position.result.into()).value_for(position.mover);
-    let played = [1, 0, -1].map(|r| f32::from(u8::from(r == result)));
-    let searched = position.root.win_draw_loss(position.mover);
-    let sum: f32 = searched.iter().sum();
-    std::array::from_fn(|i| (1.0 - root_share) * played[i] + root_share * searched[i] / sum)
 }
 
 /// Learning rate of step `step` (from 0) at `progress` (0..=1) through the run: a cosine from the peak to the final
@@ -93,31 +83,6 @@ mod batch_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_env::Side;
-    use turnstone_search::Evaluation;
-
-    fn position(mover: Side, result: i8) -> Position<'static> {
-        Position {
-            features: &[],
-            policy_indices: &[],
-            policy: &[],
-            mover,
-            root: Evaluation { value: 0.5, draw: 0.2 },
-            result,
-            margin: 12 * i16::from(result),
-            plies_left: 30,
-        }
-    }
-
-    #[test]
-    fn value_targets_are_for_the_mover() {
-        assert_eq!(value_target(&position(Side::First, 1), 0.0), [1.0, 0.0, 0.0]);
-        assert_eq!(value_target(&position(Side::Second, 1), 0.0), [0.0, 0.0, 1.0]);
-        assert_eq!(value_target(&position(Side::Second, 0), 0.0), [0.0, 1.0, 0.0]);
-        let [win, draw, loss] = value_target(&position(Side::Second, -1), 1.0);
-        assert!((win - 0.15).abs() < 1e-6 && (draw - 0.2).abs() < 1e-6 && (loss - 0.65).abs() < 1e-6);
-    }
-
     #[test]
     fn the_learning_rate_warms_up_and_decays() {
         let config =

@@ -3,6 +3,7 @@
 //! Data flows one way: [`config`] -> [`turnstone_selfplay`] -> [`learn`] -> [`run`] (checkpoints and matches) ->
 //! [`report`].
 
+pub mod targets;
 pub mod config;
 pub mod learn;
 pub mod tensorboard;

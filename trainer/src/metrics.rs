@@ -239,14 +239,18 @@ impl Metrics {
     }
 
     /// What the parts of [`Metrics::line`] mean, for the beginning of a log.
-    pub const LEGEND: &str = "each line: iteration/all, learner steps so far, loss of the policy (p) and of the value (v), \
-                              mean plies of a game, positions of self-play per second, time left";
+    pub const LEGEND: &str = "each line: iteration/all, learner steps so far, loss of the policy (p), of the value (v) and of \
+                              other targets, mean plies of a game, positions of self-play per second, time left";
 
     /// Formats the iteration as one line, with the estimated time for the rest of the run.
     #[must_use]
     pub fn line(&self, iterations: u64, left: Duration) -> String {
         let losses = match &self.losses {
-            Some(losses) => format!("loss p {:.3} v {:.3}", losses.policy_loss, losses.value_loss),
+            Some(losses) => {
+                let targets = losses.targets.iter().map(|(name, loss)| format!(" {name} {loss:.3}"));
+                let targets: String = targets.collect();
+                format!("loss p {:.3} v {:.3}{targets}", losses.policy_loss, losses.value_loss)
+            }
             None => "no step yet".into(),
         };
         // The last iteration of a run with overlap has been played before.
@@ -267,6 +271,7 @@ impl Metrics {
         if let Some(losses) = &self.losses {
             scalar("loss/policy", losses.policy_loss);
             scalar("loss/value", losses.value_loss);
+            losses.targets.iter().for_each(|(name, &loss)| scalar(&format!("loss/{name}"), loss));
             scalar("loss/total", losses.total_loss);
             scalar("policy/divergence", losses.policy_divergence);
             scalar("policy/entropy", losses.policy_entropy);

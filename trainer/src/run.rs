@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
                 return Ok(None);
             }
             let step = self.learner.steps();
-            let batch = maker.draw(&self.window, &mut stream(self.setup.config.seed, Purpose::Learn, [step, 0]));
+            let batch = maker.draw(&self.window, &mut stream(self.setup.config.seed, Purpose::Learn, [step, 0]))?;
             let report = self.learner.step(batch, self.learning_rate(iteration))?;
             reports.push(report);
             bar.inc(1);
@@ -302,15 +302,16 @@ impl<'a> Run<'a> {
 
 /// Means over the steps' reports; `None` without any.
 fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
-    let n = reports.len() as f64;
-    let mean = |field: fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / n;
-    (!reports.is_empty()).then(|| StepReport {
-        policy_loss: mean(|r| r.policy_loss),
-        value_loss: mean(|r| r.value_loss),
-        total_loss: mean(|r| r.total_loss),
-        policy_divergence: mean(|r| r.policy_divergence),
-        policy_entropy: mean(|r| r.policy_entropy),
-        gradient_norm: mean(|r| r.gradient_norm),
+    let names = reports.first()?.targets.keys();
+    let mean = |field: &dyn Fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / reports.len() as f64;
+    Some(StepReport {
+        policy_loss: mean(&|r| r.policy_loss),
+        value_loss: mean(&|r| r.value_loss),
+        targets: names.map(|name| (name.clone(), mean(&|r| r.targets[name]))).collect(),
+        total_loss: mean(&|r| r.total_loss),
+        policy_divergence: mean(&|r| r.policy_divergence),
+        policy_entropy: mean(&|r| r.policy_entropy),
+        gradient_norm: mean(&|r| r.gradient_norm),
     })
 }
 

@@ -104,7 +104,7 @@ fn learn(game: &dyn TrainableGame, network: &NetworkConfig, shard: Shard) -> Vec
     let config = LearnConfig { batch: 32, ..LearnConfig::default() };
     let mut batches = BatchMaker::new(game.spec(), &config);
     for step in 0..3 {
-        let batch = batches.draw(&window, &mut stream(1, Purpose::Learn, [0, step]));
+        let batch = batches.draw(&window, &mut stream(1, Purpose::Learn, [0, step])).expect("sound");
         learner.step(batch, 1e-2).expect("it works");
     }
     let state = learner.state();

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! `MyGame` implements [`turnstone_env::Rules`], and [`turnstone_agents::Playable`], which has defaults for everything. The
-//! built-in games are added in the same way. So is a kind of network, by [`Program::with_network`], and a command, by
-//! [`Program::with_command`].
+//! built-in games are added in the same way. So are kinds of networks and of agents, targets and commands: see [`Program`].
 
 mod args;
 mod signals;

@@ -11,6 +11,7 @@ use turnstone_base::text::printable;
 use turnstone_env::Rules;
 use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
+use turnstone_trainer::targets::{Target, register_target};
 
 use crate::added::Command;
 use crate::called::{as_called, call_program};
@@ -82,6 +83,16 @@ impl Program {
     #[must_use]
     pub fn with_agent<K: AgentKind>(self) -> Self {
         register_agent::<K>();
+        self
+    }
+
+    /// Adds a target: configs can name it in `learn.targets`, so that a network learns to predict it as well.
+    ///
+    /// # Panics
+    /// If there is another target of this name.
+    #[must_use]
+    pub fn with_target<T: Target>(self) -> Self {
+        register_target::<T>();
         self
     }
 

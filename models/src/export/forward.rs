@@ -24,8 +24,8 @@ pub(super) fn forward_pass(config: &NetworkConfig, shape: &Shape) -> Result<Forw
         let result = walk.operation(Var(index));
         walk.results.push(result);
     }
-    walk.output(network.policy, POLICY_LOGITS);
-    walk.output(network.value, VALUE_LOGITS);
+    walk.output(network.policy(), POLICY_LOGITS);
+    walk.output(network.value(), VALUE_LOGITS);
     Ok(walk.pass.finish())
 }
 
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
             Some(table) => Tensor { name: self.side_by_side(x, layer, table), flat: false },
             None => self.results[x.0].clone(),
         };
-        let outputs = [(network.policy, POLICY_LOGITS), (network.value, VALUE_LOGITS)];
+        let outputs = [(network.policy(), POLICY_LOGITS), (network.value(), VALUE_LOGITS)];
         let output = outputs.into_iter().find(|&(head, _)| head == var && x.flat).map(|(_, name)| name);
         Tensor { name: self.pass.linear(&x.name, name, output), flat: x.flat }
     }

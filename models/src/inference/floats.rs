@@ -21,7 +21,7 @@ pub(super) fn compile(network: &Network, weights: &Weights, instructions: Instru
     near.iter().enumerate().for_each(|(index, step)| compiler.add(index, step));
     let passes_near = compiler.passes.len();
     whole.iter().enumerate().for_each(|(index, step)| compiler.add(near.len() + index, step));
-    let outputs = [network.policy, network.value].map(|var| match compiler.place(var) {
+    let outputs = [network.policy(), network.value()].map(|var| match compiler.place(var) {
         Place::Slot(register) => register,
         Place::Observations => unreachable!("an output is the result of a pass"),
     });
@@ -61,7 +61,7 @@ impl<'a> Compiler<'a> {
     fn new(network: &'a Network, weights: &'a Weights, instructions: Instructions) -> Compiler<'a> {
         let count = network.ops.len();
         let (mut last_read, mut is_whole) = (vec![0; count], vec![false; count]);
-        for var in [network.policy, network.value].map(|var| network.computed(var)) {
+        for var in [network.policy(), network.value()].map(|var| network.computed(var)) {
             (last_read[var.0], is_whole[var.0]) = (usize::MAX, true);
         }
         let (registers, of_vars) = (Registers::default(), vec![None; count]);

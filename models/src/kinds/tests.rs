@@ -3,6 +3,7 @@
 pub(crate) mod everything;
 
 use super::*;
+use crate::network::{Init, TargetShape};
 use crate::shape::{BoardShape, Neighbourhood};
 
 const SHAPE: Shape = Shape::flat(5, 7);
@@ -109,4 +110,44 @@ fn a_kind_of_ones_own_is_read_once_it_is_registered() {
     let fault = config.layout(&SHAPE).unwrap_err().to_string();
     assert_eq!(fault, "the network cannot be built: same is the name of two layers");
     assert!(network_kinds().ends_with(&["contradicting"]));
+}
+
+/// Two layers of the observation, which share nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Apart {}
+
+impl NetworkKind for Apart {
+    const NAME: &'static str = "apart";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (inputs, actions) = (net.inputs(), net.shape().actions);
+        [net.linear("policy", inputs, actions, Init::Head), net.value_head(inputs, 8)]
+    }
+}
+
+#[test]
+fn further_heads_read_what_policy_and_value_share() {
+    let head = |shape| HeadSpec { name: "own".to_owned(), shape };
+    let network = Network::with_heads(&mlp(2, 8), &SHAPE, &[head(TargetShape::Actions)]).unwrap();
+    let reads = |var: Var| network.ops[var.0].reads().collect::<Vec<_>>();
+    assert_eq!(reads(network.heads[2]), reads(network.policy()));
+    let added = |shape| {
+        let layout = mlp(2, 8).layout_with(&SHAPE, &[head(shape)]).unwrap();
+        assert_eq!(layout[..layout.len() - 2][..16], mlp(2, 8).layout(&SHAPE).unwrap());
+        layout[16..].iter().map(|spec| (spec.name.clone(), spec.shape.clone())).collect::<Vec<_>>()
+    };
+    let tensor = |name: &str, shape: &[usize]| (format!("targets.own{name}"), shape.to_vec());
+    assert_eq!(added(TargetShape::Actions), [tensor(".weight", &[8, 7]), tensor(".bias", &[7])]);
+    let hidden = [tensor("_hidden.weight", &[8, 64]), tensor("_hidden.bias", &[64])];
+    assert_eq!(
+        added(TargetShape::Scalar),
+        [&hidden[..], &[tensor(".weight", &[64, 1]), tensor(".bias", &[1])]].concat()
+    );
+    let two = [head(TargetShape::Scalar), head(TargetShape::Scalar)];
+    let fault =
+        |network: NetworkConfig, heads: &[HeadSpec]| network.layout_with(&SHAPE, heads).unwrap_err().to_string();
+    assert!(fault(mlp(2, 8), &two).ends_with("targets.own_hidden is the name of two layers"));
+    assert!(fault(mlp(2, 8), &[head(TargetShape::Classes(0))]).contains("the number of outputs of a layer is 0"));
+    let apart = fault(Apart {}.into(), &two);
+    assert!(apart.ends_with("its policy and its value share no result that another head could read"), "{apart}");
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::operations::{LayerSpec, Network, OUTCOMES, Op, Var, computed};
+use super::operations::{HeadSpec, LayerSpec, Network, OUTCOMES, Op, TargetShape, Var, computed};
 use crate::error::{NetworkError, within};
 use crate::shape::{Neighbourhood, Shape, Taps};
 
@@ -12,8 +12,8 @@ use crate::shape::{Neighbourhood, Shape, Taps};
 const HEAD_CHANNELS: usize = 8;
 /// Channels per point of heads that share their weights over the points.
 const SHARED_CHANNELS: usize = 32;
-/// Hidden units of the value head of a network over points.
-const VALUE_HIDDEN: usize = 64;
+/// Hidden units of a head for the whole board, in a network over points.
+const HIDDEN: usize = 64;
 /// Numbers that a layer over neighbours may read of one position.
 const MOST_GATHERED: usize = 1 << 24;
 /// Operations of a network.
@@ -229,15 +229,27 @@ impl<'a> NetworkBuilder<'a> {
         self.push(Op::Actions { x }, [1, self.shape.actions])
     }
 
-    /// The heads of a network over points, which read `x`, the channels of each point: a layer that reduces them to eight,
-    /// then dense layers over all points. Returns logits of policy and value.
+    /// The heads of a network over points, which read `x`, the channels of each point. Returns logits of policy and value.
     pub fn heads(&mut self, x: Var) -> [Var; 2] {
-        let features = self.rectified("policy_points", x, HEAD_CHANNELS);
-        let features = self.flatten(features);
-        let policy = self.linear("policy", features, self.shape.actions, Init::Head);
-        let features = self.rectified("value_points", x, HEAD_CHANNELS);
-        let features = self.flatten(features);
-        [policy, self.value_head(features, VALUE_HIDDEN)]
+        [self.head("policy", x, TargetShape::Actions), self.head("value", x, TargetShape::Classes(OUTCOMES))]
+    }
+
+    /// A head: of what is by point, a layer that reduces it to eight channels; then a dense layer, before it a hidden one for
+    /// numbers of the whole board. Numbers of points that are read from points share their weights.
+    fn head(&mut self, name: &str, x: Var, shape: TargetShape) -> Var {
+        let (mut x, outputs) = (x, shape.numbers(self.shape));
+        if self.size(x)[0] == self.shape.board.points {
+            x = self.rectified(&format!("{name}_points"), x, HEAD_CHANNELS);
+            if shape == TargetShape::Points {
+                let y = self.linear(name, x, 1, Init::Head);
+                return self.flatten(y);
+            }
+            x = self.flatten(x);
+        }
+        match shape {
+            TargetShape::Points | TargetShape::Actions => self.linear(name, x, outputs, Init::Head),
+            TargetShape::Scalar | TargetShape::Classes(_) => self.hidden_head(name, x, HIDDEN, outputs),
+        }
     }
 
     /// Heads whose weights do not depend on the number of points: for the policy a hidden layer of each point, and a number for
@@ -251,13 +263,17 @@ impl<'a> NetworkBuilder<'a> {
         let features = self.rectified("value_points", x, SHARED_CHANNELS);
         let (mean, max) = (self.mean(features), self.max(features));
         let pooled = self.concat(mean, max);
-        [policy, self.value_head(pooled, VALUE_HIDDEN)]
+        [policy, self.value_head(pooled, HIDDEN)]
     }
 
     /// A value head with one hidden layer. Returns the logits of win, draw and loss.
     pub fn value_head(&mut self, x: Var, hidden: usize) -> Var {
-        let hidden = self.rectified("value_hidden", x, hidden);
-        self.linear("value", hidden, OUTCOMES, Init::Head)
+        self.hidden_head("value", x, hidden, OUTCOMES)
+    }
+
+    fn hidden_head(&mut self, name: &str, x: Var, hidden: usize, outputs: usize) -> Var {
+        let hidden = self.rectified(&format!("{name}_hidden"), x, hidden);
+        self.linear(name, hidden, outputs, Init::Head)
     }
 
     /// Refuses a size that is out of range.
@@ -296,8 +312,24 @@ impl<'a> NetworkBuilder<'a> {
         !matches!(self.ops[computed(&self.ops, var).0], Op::Inputs | Op::Points)
     }
 
-    /// The network with these heads: logits of policy and value.
-    pub(crate) fn finish(mut self, [policy, value]: [Var; 2]) -> Result<Network, NetworkError> {
+    /// The last result that policy and value are both computed from.
+    fn trunk(&self, heads: [Var; 2]) -> Option<Var> {
+        let [of_policy, of_value] = heads.map(|head| {
+            let mut read = vec![false; self.ops.len()];
+            read[head.0] = true;
+            for index in (0..=head.0).rev() {
+                if read[index] {
+                    self.ops[index].reads().for_each(|var| read[var.0] = true);
+                }
+            }
+            read
+        });
+        let common = (0..self.ops.len()).rev().find(|&index| of_policy[index] && of_value[index]);
+        common.map(Var).filter(|&var| self.is_computed(var))
+    }
+
+    /// The network with these heads: logits of policy and value, and further heads, which read what those two share.
+    pub(crate) fn finish(mut self, [policy, value]: [Var; 2], further: &[HeadSpec]) -> Result<Network, NetworkError> {
         if self.fault.is_none() && self.size(policy) != [1, self.shape.actions] {
             self.contradiction("its policy", "is not one row with a number for each action");
         }
@@ -307,10 +339,25 @@ impl<'a> NetworkBuilder<'a> {
         if self.fault.is_none() && [policy, value].iter().any(|&head| !self.is_computed(head)) {
             self.contradiction("an output", "is a part of the observation");
         }
+        let mut heads = vec![policy, value];
+        let trunk = self.trunk([policy, value]);
+        for HeadSpec { name, shape } in further {
+            if *shape == TargetShape::Points && self.shape.board.points == 0 {
+                self.refuse(NetworkError::NoPointsOfTarget(name.clone()));
+            }
+            let Some(trunk) = trunk else {
+                self.contradiction("its policy and its value", "share no result that another head could read");
+                break;
+            };
+            if self.fault.is_some() {
+                break;
+            }
+            heads.push(self.head(&format!("targets.{name}"), trunk, *shape));
+        }
         let NetworkBuilder { shape, ops, sizes, layers, tables, places, fault } = self;
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, places, policy, value }),
+            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, places, heads }),
         }
     }
 }

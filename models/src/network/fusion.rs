@@ -92,7 +92,7 @@ mod tests {
         let twice = net.add(once, a);
         let y = net.relu(twice);
         let heads = [net.linear("policy", y, 3, Init::Head), net.linear("value", y, 3, Init::Head)];
-        let steps = fused(&net.finish(heads).unwrap());
+        let steps = fused(&net.finish(heads, &[]).unwrap());
         assert_eq!(steps[1], Step::Layer { y: a, x, layer: 0, around: None, residual: None, relu: true });
         assert_eq!(steps[2], Step::Layer { y: once, x: a, layer: 1, around: None, residual: Some(a), relu: false });
         assert_eq!(steps[3], Step::Other { y: twice, op: Op::Add { x: once, y: a } });

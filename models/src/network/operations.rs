@@ -1,10 +1,59 @@
 //! The operations of a network, with the sizes of their results and the parameters that they name.
 
+use serde::{Deserialize, Serialize};
+
 use crate::shape::{Shape, Taps};
 use crate::weights::TensorSpec;
 
 /// Number of classes of the value head: win, draw and loss for the mover, in this order.
 pub const OUTCOMES: usize = 3;
+
+/// The places of the two heads of every network among its heads, targets and losses.
+pub(crate) const POLICY: usize = 0;
+pub(crate) const VALUE: usize = 1;
+
+/// The numbers that a head gives for a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetShape {
+    /// One number.
+    Scalar,
+    /// One for each point of the board.
+    Points,
+    /// One for each action, in the order of the policy.
+    Actions,
+    /// One for each of some classes.
+    Classes(usize),
+}
+
+impl TargetShape {
+    /// How many numbers these are in games of a shape.
+    pub fn numbers(self, shape: &Shape) -> usize {
+        match self {
+            TargetShape::Scalar => 1,
+            TargetShape::Points => shape.board.points,
+            TargetShape::Actions => shape.actions,
+            TargetShape::Classes(classes) => classes,
+        }
+    }
+}
+
+/// A head: the name of its target, and the numbers that it gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadSpec {
+    /// Name of the target.
+    pub name: String,
+    /// The numbers.
+    pub shape: TargetShape,
+}
+
+impl HeadSpec {
+    /// The heads of every network.
+    pub(crate) fn of_every_network() -> [HeadSpec; 2] {
+        let spec = |name: &str, shape| HeadSpec { name: name.to_owned(), shape };
+        [spec("policy", TargetShape::Actions), spec("value", TargetShape::Classes(OUTCOMES))]
+    }
+}
 
 /// Result of an operation: a matrix `[rows, columns]` per position, where the rows are the points of the board or one row for
 /// all of it.
@@ -62,10 +111,8 @@ pub(crate) struct Network {
     pub(crate) tables: Vec<Taps>,
     /// For each action its place in what [`Op::Actions`] reads; empty if nothing reads it.
     pub(crate) places: Vec<usize>,
-    /// Logits of all actions, `[1, actions]`.
-    pub(crate) policy: Var,
-    /// Logits of win, draw and loss, `[1, 3]`.
-    pub(crate) value: Var,
+    /// The outputs, one row each: logits of all actions, logits of win, draw and loss, and those of further heads.
+    pub(crate) heads: Vec<Var>,
 }
 
 /// What was computed, if `var` only gives it another form.
@@ -109,6 +156,16 @@ impl Network {
         self.layers.iter().flat_map(tensors).collect()
     }
 
+    /// Logits of all actions, `[1, actions]`.
+    pub(crate) fn policy(&self) -> Var {
+        self.heads[POLICY]
+    }
+
+    /// Logits of win, draw and loss, `[1, 3]`.
+    pub(crate) fn value(&self) -> Var {
+        self.heads[VALUE]
+    }
+
     /// Number of rows and of columns of a result.
     pub(crate) fn size(&self, var: Var) -> [usize; 2] {
         self.sizes[var.0]
@@ -142,7 +199,7 @@ impl Network {
     /// The results that are read by others or are outputs, by [`Var`]: how often.
     pub(crate) fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.ops.len()];
-        self.ops.iter().flat_map(|op| op.reads()).chain([self.policy, self.value]).for_each(|var| uses[var.0] += 1);
+        self.ops.iter().flat_map(|op| op.reads()).chain(self.heads.iter().copied()).for_each(|var| uses[var.0] += 1);
         uses
     }
 }

@@ -1,14 +1,13 @@
 //! Constants of training, and the errors of a learner.
 
-use serde::{Deserialize, Serialize};
-
+use super::loss::Objective;
 use super::state::StateError;
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
+use crate::network::HeadSpec;
 
 /// Constants of training. The learning rate is not among them: it is an argument of each step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct OptimiserConfig {
     /// What the gradients are computed on; AdamW runs on the processor.
     pub device: ComputeDevice,
@@ -24,6 +23,8 @@ pub struct OptimiserConfig {
     pub beta2: f64,
     /// Added to the square root of Adam's second moment, 1e-12 to 1.
     pub epsilon: f64,
+    /// What further heads are trained for, beside policy and value.
+    pub further: Vec<Objective>,
 }
 
 impl Default for OptimiserConfig {
@@ -36,6 +37,7 @@ impl Default for OptimiserConfig {
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,
+            further: Vec::new(),
         }
     }
 }
@@ -59,6 +61,19 @@ pub enum LearnError {
     /// No training leads to the state.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The heads of a state or of a batch are not those that the learner trains.
+    #[error("the {what} has heads for the targets [{}], not [{}]", names(found), names(expected))]
+    Heads {
+        /// `learner's state` or `batch`.
+        what: &'static str,
+        /// Its heads.
+        found: Vec<HeadSpec>,
+        /// Those of the learner.
+        expected: Vec<HeadSpec>,
+    },
+    /// The loss of a target does not have one number for each row.
+    #[error("the loss of the target `{0}` must have the shape [rows, 1]")]
+    LossShape(String),
     /// The batch has no examples.
     #[error("the batch is empty")]
     EmptyBatch,
@@ -83,7 +98,16 @@ pub enum LearnError {
     },
 }
 
+fn names(heads: &[HeadSpec]) -> String {
+    heads.iter().map(|head| &*head.name).collect::<Vec<_>>().join(", ")
+}
+
 impl OptimiserConfig {
+    /// The heads beside policy and value.
+    pub fn heads(&self) -> Vec<HeadSpec> {
+        self.further.iter().map(|objective| objective.head.clone()).collect()
+    }
+
     /// Checks every constant.
     ///
     /// # Errors
@@ -99,6 +123,8 @@ impl OptimiserConfig {
         fraction("ema_decay", self.ema_decay)?;
         fraction("beta1", self.beta1)?;
         fraction("beta2", self.beta2)?;
+        let weight = self.further.iter().map(|objective| objective.weight).find(|weight| !(0.0..=1e3).contains(weight));
+        weight.map_or(Ok(()), |weight| check("the weight of a target", weight, false, "from 0 to 1000"))?;
         check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
     }
 }

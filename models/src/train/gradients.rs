@@ -8,6 +8,7 @@ mod on_gpu;
 use self::on_gpu::GpuGradients;
 use self::on_processor::ProcessorGradients;
 use super::batch::TrainingBatch;
+use super::config::OptimiserConfig;
 use super::loss::LossSums;
 use super::state::LearnerState;
 use crate::device::ComputeDevice;
@@ -23,12 +24,13 @@ pub(super) enum Gradients {
 }
 
 impl Gradients {
-    /// For the network of a state that has been checked.
-    pub(super) fn new(device: ComputeDevice, state: &LearnerState) -> Result<Gradients, NetworkError> {
-        Ok(match device {
-            ComputeDevice::Cpu => Gradients::Processor(Box::new(ProcessorGradients::new(state)?)),
+    /// For the network of a state that has been checked, with the heads of `optimiser`.
+    pub(super) fn new(optimiser: &OptimiserConfig, state: &LearnerState) -> Result<Gradients, NetworkError> {
+        let further = optimiser.further.clone();
+        Ok(match optimiser.device {
+            ComputeDevice::Cpu => Gradients::Processor(Box::new(ProcessorGradients::new(state, further)?)),
             #[cfg(feature = "gpu")]
-            ComputeDevice::Gpu(number) => Gradients::Gpu(GpuGradients::new(state, number)?),
+            ComputeDevice::Gpu(number) => Gradients::Gpu(GpuGradients::new(state, further, number)?),
             #[cfg(not(feature = "gpu"))]
             ComputeDevice::Gpu(_) => return Err(crate::device::DeviceError::NotBuilt.into()),
         })

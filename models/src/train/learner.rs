@@ -1,27 +1,32 @@
 //! The learner: gradients of a batch, AdamW and an average of the weights.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::adamw::{self, Rule};
 use super::batch::TrainingBatch;
 use super::config::{LearnError, OptimiserConfig};
 use super::gradients::Gradients;
-use super::loss::LossSums;
+use super::loss::{LossSums, Objective};
 use super::state::LearnerState;
-use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
+use crate::network::{HeadSpec, POLICY, VALUE};
 use crate::shape::Shape;
 use crate::weights::Weights;
 
 /// Measurements of one step, taken before it changed the weights. Losses are means over the batch; cross-entropies and
 /// entropies are in nats.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// Cross-entropy of the masked policy against its target.
     pub policy_loss: f64,
     /// Cross-entropy of win, draw and loss against their targets.
     pub value_loss: f64,
-    /// Weighted sum of the losses, the policy loss with weight 1.
+    /// Losses of the further targets by name: means over the positions for which they are known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub targets: BTreeMap<String, f64>,
+    /// Weighted sum of the losses, those of policy and value with weight 1.
     pub total_loss: f64,
     /// Kullback-Leibler divergence of the policy from its target: the policy loss minus the entropy of the targets.
     pub policy_divergence: f64,
@@ -33,13 +38,21 @@ pub struct StepReport {
 
 impl StepReport {
     /// The means over a batch.
-    fn new(sums: &LossSums, rows: usize, gradient_norm: f64) -> StepReport {
-        let mean = |sum: f64| sum / rows as f64;
-        let (policy_loss, value_loss) = (mean(sums.policy), mean(sums.value));
+    fn new(sums: &LossSums, batch: &TrainingBatch, further: &[Objective], gradient_norm: f64) -> StepReport {
+        let mean = |sum: f64| sum / batch.len() as f64;
+        let (policy_loss, value_loss) = (mean(sums.heads[POLICY]), mean(sums.heads[VALUE]));
+        let further = further.iter().zip(&sums.heads[VALUE + 1..]).zip(&batch.targets()[VALUE + 1..]);
+        let (mut total_loss, mut targets) = (policy_loss + value_loss, BTreeMap::new());
+        for ((Objective { head, weight, .. }, sum), target) in further {
+            let loss = sum / target.examples();
+            total_loss += weight * loss;
+            targets.insert(head.name.clone(), loss);
+        }
         StepReport {
             policy_loss,
             value_loss,
-            total_loss: policy_loss + value_loss,
+            targets,
+            total_loss,
             policy_divergence: policy_loss - mean(sums.target_entropy),
             policy_entropy: mean(sums.policy_entropy),
             gradient_norm,
@@ -50,7 +63,7 @@ impl StepReport {
 /// A network in training.
 ///
 /// ```
-/// use turnstone_models::{TrainingBatch, Example, Learner, OptimiserConfig, NetworkConfig, ResidualMlp, Shape};
+/// use turnstone_models::{Example, ILLEGAL, Learner, NetworkConfig, OptimiserConfig, ResidualMlp, Shape, TrainingBatch};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // One training step on one position of a game with four inputs and three actions.
@@ -60,9 +73,8 @@ impl StepReport {
 /// let mut batch = TrainingBatch::new(shape);
 /// batch.push(Example {
 ///     inputs: &[1.0, 0.0, 0.0, 1.0],
-///     legal: &[true, false, true],
-///     policy: &[0.75, 0.0, 0.25],
-///     value: [0.6, 0.3, 0.1], // win, draw, loss for the mover
+///     // The policy; win, draw and loss for the mover.
+///     targets: &[Some(&[0.75, ILLEGAL, 0.25]), Some(&[0.6, 0.3, 0.1])],
 /// })?;
 /// let report = learner.step(&batch, 1e-3)?;
 /// assert!(report.total_loss.is_finite());
@@ -90,21 +102,26 @@ impl Learner {
         seed: u64,
     ) -> Result<Learner, LearnError> {
         let weights = Weights::random(&network.layout(&shape)?, seed);
-        Learner::from_state(LearnerState::new(shape, network.clone(), weights), optimiser)
+        let state = LearnerState::new(shape, network.clone(), weights).with_heads(optimiser.heads(), seed)?;
+        Learner::from_state(state, optimiser)
     }
 
     /// Continues from a [`state`](Self::state), with bit-identical results for equal batches.
     ///
     /// # Errors
-    /// A size or a constant is out of range, tensors are not those of the network, or no training leads to the state.
+    /// A size or a constant is out of range, tensors are not those of the network, no training leads to the state, or its heads
+    /// are not those that `optimiser` trains.
     pub fn from_state(state: LearnerState, optimiser: &OptimiserConfig) -> Result<Learner, LearnError> {
         optimiser.validate()?;
-        let layout = state.network.layout(&state.shape)?;
-        for tensors in [&state.weights, &state.moment1, &state.moment2, &state.average] {
-            tensors.check(&layout).map_err(NetworkError::from)?;
-        }
+        check_heads("learner's state", &state.heads, optimiser)?;
+        state.check_tensors()?;
         state.check_progress()?;
-        let gradients = Gradients::new(optimiser.device, &state)?;
+        for objective in &optimiser.further {
+            if !objective.has_loss_by_row(objective.head.shape.numbers(&state.shape)) {
+                return Err(LearnError::LossShape(objective.head.name.clone()));
+            }
+        }
+        let gradients = Gradients::new(optimiser, &state)?;
         Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
     }
 
@@ -126,7 +143,8 @@ impl Learner {
             if value.is_finite() { Ok(value) } else { Err(LearnError::NotFinite { what, step, value }) }
         };
         let (losses, gradients) = self.gradients.of(&self.state, batch, self.threads)?;
-        let report = StepReport::new(&losses, batch.len(), adamw::global_norm(gradients));
+        let further = &self.optimiser.further;
+        let report = StepReport::new(&losses, batch, further, adamw::global_norm(gradients));
         finite("loss", report.total_loss)?;
         finite("gradient norm", report.gradient_norm)?;
 
@@ -154,6 +172,8 @@ impl Learner {
         if found != expected {
             return Err(LearnError::Shape { found, expected });
         }
+        let heads: Vec<HeadSpec> = batch.targets()[VALUE + 1..].iter().map(|target| target.head.clone()).collect();
+        check_heads("batch", &heads, &self.optimiser)?;
         if !(0.0..=1.0).contains(&learning_rate) {
             return Err(LearnError::OutOfRange { what: "learning_rate", value: learning_rate, range: "from 0 to 1" });
         }
@@ -179,4 +199,9 @@ impl Learner {
     pub fn state(&self) -> &LearnerState {
         &self.state
     }
+}
+
+fn check_heads(what: &'static str, found: &[HeadSpec], optimiser: &OptimiserConfig) -> Result<(), LearnError> {
+    let expected = optimiser.heads();
+    if found == expected { Ok(()) } else { Err(LearnError::Heads { what, found: found.to_vec(), expected }) }
 }

@@ -1,36 +1,63 @@
-//! The training loss, with illegal actions masked out of the policy.
+//! What heads are trained for, and the loss of all of them together.
 
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Bool, Device, Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 
-use super::batch::TrainingBatch;
+use super::batch::{ILLEGAL, TrainingBatch};
 use super::network::Output;
-use crate::network::OUTCOMES;
+use crate::network::HeadSpec;
 
 /// The logit of illegal actions: so low that their probability is exactly zero, and finite so that its product with a
 /// target of zero is zero.
 pub const ILLEGAL_LOGIT: f32 = -1e9;
 
-/// The loss of a batch and its parts, each of shape `[1]` and a mean over the rows. Cross-entropies are in nats.
+/// What a head is trained for.
+#[derive(Debug, Clone)]
+pub struct Objective {
+    /// The head.
+    pub head: HeadSpec,
+    /// Weight of its loss in the sum that is minimised, 0 or more.
+    pub weight: f64,
+    /// Its loss.
+    pub loss: RowLoss,
+}
+
+/// The loss of each row, `[rows, 1]`, from the outputs of a head and what they should be, both `[rows, numbers]`. Rows do not
+/// depend on each other.
+pub type RowLoss = fn(Tensor<2>, Tensor<2>) -> Tensor<2>;
+
+impl Objective {
+    /// Those of every network: cross-entropies in nats, of the policy over the legal actions, and of win, draw and loss.
+    pub(crate) fn of_every_network() -> [Objective; 2] {
+        let losses: [RowLoss; 2] = [
+            |logits, target| cross_entropy(masked_log_policy(logits, target.clone()), target.clamp_min(0.0)),
+            |logits, target| cross_entropy(log_softmax(logits, 1), target),
+        ];
+        let [policy, value] = HeadSpec::of_every_network();
+        [(policy, losses[0]), (value, losses[1])].map(|(head, loss)| Objective { head, weight: 1.0, loss })
+    }
+
+    /// Whether the loss of two rows of zeros has the shape that it should have.
+    pub(crate) fn has_loss_by_row(&self, numbers: usize) -> bool {
+        let rows = || Tensor::zeros([2, numbers], &Device::flex());
+        (self.loss)(rows(), rows()).dims() == [2, 1]
+    }
+}
+
+/// The loss of a batch and its parts, each of shape `[1]`.
 #[derive(Debug)]
 pub struct Loss {
     /// The weighted sum of the parts, which is minimised.
     pub total: Tensor<1>,
-    /// Cross-entropy of the masked policy against its target.
-    pub policy: Tensor<1>,
-    /// Cross-entropy of win, draw and loss against their targets.
-    pub value: Tensor<1>,
-    /// Logarithms of the masked policy, `[batch, actions]`.
-    pub log_policy: Tensor<2>,
+    /// The loss of each head, in their order: the mean over the rows whose target is known.
+    pub heads: Vec<Tensor<1>>,
 }
 
-/// Sums over positions; cross-entropies and entropies in nats.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Sums over positions; entropies in nats.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct LossSums {
-    /// Cross-entropies of the masked policy against its target.
-    pub(crate) policy: f64,
-    /// Cross-entropies of win, draw and loss against their targets.
-    pub(crate) value: f64,
+    /// Losses of each head.
+    pub(crate) heads: Vec<f64>,
     /// Entropies of the masked policy.
     pub(crate) policy_entropy: f64,
     /// Entropies of the policy's targets.
@@ -40,42 +67,39 @@ pub(crate) struct LossSums {
 impl LossSums {
     /// Adds the sums over other positions.
     pub(crate) fn add(&mut self, other: &LossSums) {
-        self.policy += other.policy;
-        self.value += other.value;
+        self.heads.iter_mut().zip(&other.heads).for_each(|(sum, other)| *sum += other);
         self.policy_entropy += other.policy_entropy;
         self.target_entropy += other.target_entropy;
     }
 }
 
-/// Logarithms of the policy over the legal actions, `[batch, actions]`. Illegal actions have probability 0, and the
-/// gradient of their logits is 0.
-pub fn masked_log_policy(logits: Tensor<2>, illegal: Tensor<2, Bool>) -> Tensor<2> {
-    log_softmax(logits.mask_fill(illegal, ILLEGAL_LOGIT), 1)
+/// Logarithms of the policy over the legal actions, `[batch, actions]`, those that are not [`ILLEGAL`] in `target`. Illegal
+/// actions have probability 0, and the gradient of their logits is 0.
+pub fn masked_log_policy(logits: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
+    log_softmax(logits.mask_fill(target.equal_elem(ILLEGAL), ILLEGAL_LOGIT), 1)
 }
 
-/// Computes the loss of the `output` for the inputs of `batch` against its targets: the sum of those of policy and value.
+/// Computes the loss of the `output` for the inputs of `batch` against its targets, with objectives for the further heads.
 ///
 /// # Panics
 /// If the batch is empty, or its shape differs from that of the output.
-pub fn masked_loss(output: Output, batch: &TrainingBatch, device: &Device) -> Loss {
-    let (rows, actions) = (batch.len(), batch.shape().actions);
-    assert!(rows > 0, "an empty batch has no loss");
-    let illegal: Vec<bool> = batch.legal().iter().map(|legal| !legal).collect();
-    let illegal = Tensor::<2, Bool>::from_data(TensorData::new(illegal, [rows, actions]), device);
-    let policy_target = matrix(batch.policy(), actions, device);
-    let value_target = matrix(batch.value(), OUTCOMES, device);
-
-    let log_policy = masked_log_policy(output.policy, illegal);
-    let policy = cross_entropy(log_policy.clone(), policy_target);
-    let value = cross_entropy(log_softmax(output.value, 1), value_target);
-    let total = policy.clone() + value.clone();
-    Loss { total, policy, value, log_policy }
+pub fn batch_loss(output: Output, batch: &TrainingBatch, further: &[Objective], device: &Device) -> Loss {
+    assert!(!batch.is_empty(), "an empty batch has no loss");
+    let of_every_network = Objective::of_every_network();
+    let mut loss = Loss { total: Tensor::zeros([1], device), heads: Vec::new() };
+    let outputs = [output.policy, output.value].into_iter().chain(output.further);
+    for ((objective, output), target) in of_every_network.iter().chain(further).zip(outputs).zip(batch.targets()) {
+        let rows = (objective.loss)(output, matrix(&target.numbers[..], target.width, device));
+        let mean = (rows * matrix(&target.known[..], 1, device)).sum().div_scalar(target.examples());
+        loss.total = loss.total + mean.clone().mul_scalar(objective.weight);
+        loss.heads.push(mean);
+    }
+    loss
 }
 
-/// Mean over the rows of `-sum(target * log_probability)`.
-fn cross_entropy(log_probabilities: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
-    let rows = targets.dims()[0] as f64;
-    (log_probabilities * targets).sum().div_scalar(-rows)
+/// `-sum(target * log_probability)` of each row.
+fn cross_entropy(log_probabilities: Tensor<2>, targets: Tensor<2>) -> Tensor<2> {
+    -(log_probabilities * targets).sum_dim(1)
 }
 
 /// Brings a row-major matrix with this number of columns to the device.
@@ -103,11 +127,9 @@ mod tests {
     fn batch() -> TrainingBatch {
         let mut batch = TrainingBatch::new(SHAPE);
         let (a, b) = (&[1.0, -0.5, 0.25], &[-0.3, 0.8, 1.2]);
-        let (policy_a, policy_b) = (&[0.1, 0.0, 0.6, 0.3], &[0.0, 0.0, 0.0, 1.0]);
-        let legal_a = &[true, false, true, true];
-        let legal_b = &[false, true, false, true];
-        batch.push(Example { inputs: a, legal: legal_a, policy: policy_a, value: [0.2, 0.5, 0.3] }).unwrap();
-        batch.push(Example { inputs: b, legal: legal_b, policy: policy_b, value: [0.0, 0.0, 1.0] }).unwrap();
+        let (policy_a, policy_b) = (&[0.1, ILLEGAL, 0.6, 0.3], &[ILLEGAL, 0.0, ILLEGAL, 1.0]);
+        batch.push(Example { inputs: a, targets: &[Some(policy_a), Some(&[0.2, 0.5, 0.3])] }).unwrap();
+        batch.push(Example { inputs: b, targets: &[Some(policy_b), Some(&[0.0, 0.0, 1.0])] }).unwrap();
         batch
     }
 
@@ -117,16 +139,18 @@ mod tests {
         let logits = matrix([0.5, 90.0, -1.0, 2.0, 1e8, 0.0, 7.0, 0.0], 4, &device).require_grad();
         let value = matrix([0.0; 6], 3, &device);
         let batch = batch();
-        let loss = masked_loss(Output { policy: logits.clone(), value }, &batch, &device);
+        let output = Output { policy: logits.clone(), value, further: Vec::new() };
+        let loss = batch_loss(output, &batch, &[], &device);
         let gradients = loss.total.backward();
         let gradient = read(logits.grad(&gradients).unwrap());
-        let probabilities: Vec<f32> = read(loss.log_policy).iter().map(|x| x.exp()).collect();
-        for (index, &legal) in batch.legal().iter().enumerate() {
-            assert_eq!(probabilities[index] > 0.0, legal, "{probabilities:?}");
-            assert_eq!(gradient[index] != 0.0, legal, "{gradient:?}");
+        let log_policy = masked_log_policy(logits, matrix(batch.policy(), 4, &device));
+        let probabilities: Vec<f32> = read(log_policy).iter().map(|x| x.exp()).collect();
+        for (index, &target) in batch.policy().iter().enumerate() {
+            assert_eq!(probabilities[index] > 0.0, target != ILLEGAL, "{probabilities:?}");
+            assert_eq!(gradient[index] != 0.0, target != ILLEGAL, "{gradient:?}");
         }
         assert!((probabilities[5] - 0.5).abs() < 1e-6, "two equal legal logits: {probabilities:?}");
-        assert!((read(loss.value)[0] - 3_f32.ln()).abs() < 1e-6);
+        assert!((read(loss.heads[1].clone())[0] - 3_f32.ln()).abs() < 1e-6);
     }
 
     /// The loss in plain `f64`, straight from the definitions: forward pass, mask, cross-entropies.
@@ -150,7 +174,7 @@ mod tests {
             }
             let heads = 1 + 2 * blocks;
             let (policy, hidden) = (dense(&x, heads, false), dense(&x, heads + 1, true));
-            sum += surprise(&policy, &batch.policy()[row * 4..], &|i| batch.legal()[row * 4 + i]);
+            sum += surprise(&policy, &batch.policy()[row * 4..], &|i| batch.policy()[row * 4 + i] != ILLEGAL);
             sum += surprise(&dense(&hidden, heads + 2, false), &batch.value()[row * 3..], &|_| true);
         }
         sum / batch.len() as f64
@@ -164,7 +188,7 @@ mod tests {
         let weights = Weights::random(&layout, 11);
         let device = Device::flex().autodiff();
         let net = PolicyValueNet::new(&config, &SHAPE, &weights, &device).unwrap();
-        let loss = masked_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, &device);
+        let loss = batch_loss(net.forward(matrix(batch.inputs(), 3, &device)), &batch, &[], &device);
         let gradients = net.gradients(&layout, &loss.total.backward());
 
         let mut parameters: Vec<Vec<f64>> =

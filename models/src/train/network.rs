@@ -15,6 +15,7 @@ use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
 use crate::network::Network;
 use crate::shape::Shape;
+use crate::train::state::LearnerState;
 use crate::weights::{NamedTensor, TensorSpec, Weights};
 
 /// A network that is composed of burn's own operations, for any device of burn: what GPUs compute, and what the operations of
@@ -37,7 +38,18 @@ impl PolicyValueNet {
         weights: &Weights,
         device: &Device,
     ) -> Result<PolicyValueNet, NetworkError> {
-        let network = Network::new(config, shape)?;
+        PolicyValueNet::of_network(Network::new(config, shape)?, weights, device)
+    }
+
+    /// The network of a learner, with all its heads.
+    ///
+    /// # Errors
+    /// As for [`PolicyValueNet::new`].
+    pub fn of_state(state: &LearnerState, device: &Device) -> Result<PolicyValueNet, NetworkError> {
+        PolicyValueNet::of_network(state.with_all_heads()?, &state.weights, device)
+    }
+
+    fn of_network(network: Network, weights: &Weights, device: &Device) -> Result<PolicyValueNet, NetworkError> {
         weights.check(&network.layout())?;
         let layer = |tensors: &[NamedTensor]| (leaf(&tensors[0], device), leaf(&tensors[1], device));
         let layers = weights.tensors().chunks_exact(2).map(layer).collect();

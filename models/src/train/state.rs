@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use crate::error::NetworkError;
 use crate::kinds::NetworkConfig;
+use crate::network::{HeadSpec, Network};
 use crate::shape::Shape;
 use crate::tensor_file::{self, CheckpointError, Contents, Fault, json, take, take_json};
 use crate::weights::{NamedTensor, TensorSpec, Weights};
@@ -18,15 +20,17 @@ pub struct LearnerState {
     pub shape: Shape,
     /// The network.
     pub network: NetworkConfig,
+    /// Heads that it has in training only, for further targets.
+    pub heads: Vec<HeadSpec>,
     /// Number of steps taken.
     pub steps: u64,
-    /// The network's parameters.
+    /// The network's parameters, those of the further heads last.
     pub weights: Weights,
     /// Adam's first moments.
     pub moment1: Weights,
     /// Adam's second moments.
     pub moment2: Weights,
-    /// Exponential moving average of the parameters.
+    /// Exponential moving average of the parameters, without those of the further heads.
     pub average: Weights,
 }
 
@@ -36,7 +40,37 @@ impl LearnerState {
     pub fn new(shape: Shape, network: NetworkConfig, weights: Weights) -> LearnerState {
         let (moment1, moment2) = (weights.zeros_like(), weights.zeros_like());
         let shape = network.needed(shape);
-        LearnerState { shape, network, steps: 0, moment1, moment2, average: weights.clone(), weights }
+        let average = weights.clone();
+        LearnerState { shape, network, heads: Vec::new(), steps: 0, moment1, moment2, average, weights }
+    }
+
+    /// The state with random further heads; equal seeds give equal ones.
+    ///
+    /// # Errors
+    /// The network or its board cannot have such a head.
+    pub fn with_heads(mut self, heads: Vec<HeadSpec>, seed: u64) -> Result<LearnerState, NetworkError> {
+        let layout = self.network.layout_with(&self.shape, &heads)?;
+        let mut random = Weights::random(&layout, seed).into_tensors();
+        self.weights.append(random.split_off(self.average.tensors().len()));
+        (self.moment1, self.moment2, self.heads) = (self.weights.zeros_like(), self.weights.zeros_like(), heads);
+        Ok(self)
+    }
+
+    /// The network with its further heads.
+    pub(super) fn with_all_heads(&self) -> Result<Network, NetworkError> {
+        Network::with_heads(&self.network, &self.shape, &self.heads)
+    }
+
+    /// The layouts of the four groups of tensors.
+    fn layouts(&self) -> Result<[Vec<TensorSpec>; 4], NetworkError> {
+        let all = self.with_all_heads()?.layout();
+        Ok([all.clone(), all.clone(), all, self.network.layout(&self.shape)?])
+    }
+
+    /// Checks that the tensors are those of the network and its heads.
+    pub(super) fn check_tensors(&self) -> Result<(), NetworkError> {
+        let groups = [&self.weights, &self.moment1, &self.moment2, &self.average];
+        groups.into_iter().zip(self.layouts()?).try_for_each(|(group, layout)| Ok(group.check(&layout)?))
     }
 
     /// Checks what the steps and the moments of training can be. The tensors are checked against their layouts already.
@@ -66,6 +100,7 @@ pub enum StateError {
 const KIND: &str = "learner";
 const NETWORK: &str = "turnstone.network";
 const SHAPE: &str = "turnstone.shape";
+const HEADS: &str = "turnstone.heads";
 const STEPS: &str = "turnstone.steps";
 const EXTRA: &str = "turnstone.extra";
 /// Prefixes of the groups of tensors, as in `moment1/policy.bias`.
@@ -76,26 +111,21 @@ const GROUPS: [&str; 4] = ["weights/", "moment1/", "moment2/", "average/"];
 /// # Errors
 /// Tensors are not those of the network or not finite, or the file cannot be written.
 pub fn save_state(path: &Path, state: &LearnerState, extra: &str) -> Result<(), CheckpointError> {
-    let checked = || -> Result<_, Fault> {
-        let layout = state.network.layout(&state.shape)?;
-        let groups = [&state.weights, &state.moment1, &state.moment2, &state.average];
-        let mut tensors = Vec::with_capacity(4 * layout.len());
-        for (prefix, group) in GROUPS.iter().zip(groups) {
-            group.check(&layout)?;
-            let prefixed =
-                |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
-            tensors.extend(group.tensors().iter().map(prefixed));
-        }
-        Ok(tensors)
-    };
-    let tensors = checked().map_err(|fault| CheckpointError { path: path.into(), fault })?;
+    state.check_tensors().map_err(|fault| CheckpointError { path: path.into(), fault: fault.into() })?;
+    let mut tensors = Vec::with_capacity(4 * state.weights.tensors().len());
+    for (prefix, group) in GROUPS.iter().zip([&state.weights, &state.moment1, &state.moment2, &state.average]) {
+        let prefixed =
+            |tensor: &NamedTensor| NamedTensor { name: format!("{prefix}{}", tensor.name), ..tensor.clone() };
+        tensors.extend(group.tensors().iter().map(prefixed));
+    }
     let metadata = [
         (NETWORK, json(&state.network)),
         (SHAPE, json(&state.shape)),
         (STEPS, state.steps.to_string()),
         (EXTRA, extra.to_owned()),
     ];
-    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let heads = (!state.heads.is_empty()).then(|| (HEADS, json(&state.heads)));
+    let metadata = metadata.into_iter().chain(heads).map(|(key, value)| (key.to_owned(), value)).collect();
     tensor_file::write(path, KIND, metadata, &tensors)
 }
 
@@ -111,19 +141,20 @@ fn parse(contents: Contents) -> Result<(LearnerState, String), Fault> {
     let Contents { mut metadata, tensors } = contents;
     let network: NetworkConfig = take_json(&mut metadata, NETWORK)?;
     let shape: Shape = take_json(&mut metadata, SHAPE)?;
+    let heads = if metadata.contains_key(HEADS) { take_json(&mut metadata, HEADS)? } else { Vec::new() };
     let steps = take_json(&mut metadata, STEPS)?;
     let extra = take(&mut metadata, EXTRA)?;
-    let layout = network.layout(&shape)?;
+    let mut state = LearnerState { heads, steps, ..LearnerState::new(shape, network, Weights::default()) };
+    let layouts = state.layouts()?;
     let all = |prefix: &str, spec: &TensorSpec| TensorSpec { name: format!("{prefix}{}", spec.name), ..spec.clone() };
-    let full_layout: Vec<TensorSpec> =
-        GROUPS.into_iter().flat_map(|prefix| layout.iter().map(move |spec| all(prefix, spec))).collect();
+    let prefixed = GROUPS.iter().zip(&layouts).flat_map(|(prefix, layout)| layout.iter().map(|spec| all(prefix, spec)));
     // Checked with prefixes, so that an error names the tensor as the file does.
-    let mut tensors = Weights::new(&full_layout, tensors)?.into_tensors().into_iter();
-    let [weights, moment1, moment2, average] = GROUPS.map(|_| {
+    let mut tensors = Weights::new(&prefixed.collect::<Vec<_>>(), tensors)?.into_tensors().into_iter();
+    let groups = [&mut state.weights, &mut state.moment1, &mut state.moment2, &mut state.average];
+    for (group, layout) in groups.into_iter().zip(&layouts) {
         let renamed = |(spec, tensor): (&TensorSpec, NamedTensor)| NamedTensor { name: spec.name.clone(), ..tensor };
-        Weights::from_ordered(layout.iter().zip(tensors.by_ref()).map(renamed).collect())
-    });
-    let state = LearnerState { shape, network, steps, weights, moment1, moment2, average };
+        *group = Weights::from_ordered(layout.iter().zip(tensors.by_ref()).map(renamed).collect());
+    }
     // A checksum shows damage, not forgery.
     state.check_progress().map_err(|error| Fault::Forged(error.to_string()))?;
     Ok((state, extra))

@@ -6,12 +6,13 @@ use super::{Config, Override};
 
 /// The keys that may not change when a run continues, or the beginnings of their paths, each with the reason and what to do
 /// instead. All others may. `configs/README.md` has the same list.
-const FIXED: [(&str, &str); 11] = [
+const FIXED: [(&str, &str); 12] = [
     ("seed", "every random stream of the run depends on it; start another run"),
     ("game.", "its positions and its network belong to this game; start another run"),
     ("net.", "its weights are those of this network; start another run"),
     ("learn.batch", STEPS_DUE),
     ("learn.samples_per_position", STEPS_DUE),
+    ("learn.targets", "its state has the heads of these targets; start another run"),
     ("arena.simulations", SCORES),
     ("arena.method", SCORES),
     ("arena.opening_plies", SCORES),
@@ -120,7 +121,7 @@ mod tests {
         let all = keys::by_path(crate::config::known(NetworkConfig::default()));
         let is_known = |fixed: &str| fixed == "game." || all.keys().any(|key| key == fixed || key.starts_with("net."));
         assert!(FIXED.iter().all(|(fixed, _)| is_known(fixed)), "{FIXED:?}");
-        assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 12, "{all:?}");
+        assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 13, "{all:?}");
     }
 
     #[test]

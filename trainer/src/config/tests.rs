@@ -171,6 +171,8 @@ fn faults_name_the_key() {
         format!("line 4: net.kind: there is no kind of network `conv`; {kinds}")
     );
     assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
+    let target = with("[learn]\ntargets = [\"endng\"]");
+    assert!(target.starts_with("line 4: learn.targets: unknown target `endng`"), "{target}");
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
     assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
     let digits = "but must be eight hexadecimal digits, as train --from writes it";

@@ -143,7 +143,7 @@ fn learn(
     let mut maker = BatchMaker::new(game.spec(), &config.learn);
     let (mut start, mut steps) = (Instant::now(), 0);
     while steps < 2 || (start.elapsed() < time && !stop.is_raised()) {
-        let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]));
+        let batch = maker.draw(window, &mut stream(config.seed, Purpose::Learn, [steps, 0]))?;
         learner.step(batch, learning_rate(&config.learn, steps, 0.0))?;
         steps += 1;
         if steps == 1 {

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::*;
+use crate::targets::tensor::Tensor;
+use crate::targets::{Target, register_target, value_target};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::MuTorere;
-use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side, for_each_game};
+use turnstone_env::{Action, ActionList, Notation, Outcome, Params, Rules, Side, for_each_game};
+use turnstone_models::ILLEGAL;
 use turnstone_search::Evaluation;
-use turnstone_selfplay::replay::Shard;
+use turnstone_selfplay::replay::Position;
 
 /// Most positions of a game that are looked at, an odd number of plies apart, so that both sides move.
 const POSITIONS: usize = 40;
@@ -52,6 +55,43 @@ fn by_successor<G: Notation>(game: &G, state: &G::State, shares: &[(Action, f32)
     found
 }
 
+/// The first plane of the game's last position, and how far it is off.
+struct Last;
+
+impl Target for Last {
+    const NAME: &'static str = "last";
+    const SHAPE: TargetShape = TargetShape::Points;
+    const WEIGHT: f64 = 1.0;
+
+    fn target(at: &Moment<'_>, row: &mut Row<'_>) -> Option<()> {
+        (0..at.spec().points).for_each(|point| row.set(point, at.last().features[point]));
+        Some(())
+    }
+
+    fn loss(output: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
+        (output - target).square().mean_dim(1)
+    }
+}
+
+/// The policy two plies later, of which there is none at the end.
+struct TwoLater;
+
+impl Target for TwoLater {
+    const NAME: &'static str = "two_later";
+    const SHAPE: TargetShape = TargetShape::Actions;
+    const WEIGHT: f64 = 1.0;
+
+    fn target(at: &Moment<'_>, row: &mut Row<'_>) -> Option<()> {
+        let later = at.later(2)?;
+        later.policy_indices.iter().zip(later.policy).for_each(|(&index, &share)| row.set(usize::from(index), share));
+        Some(())
+    }
+
+    fn loss(output: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
+        (output - target).square().mean_dim(1)
+    }
+}
+
 /// What a row says of a position's mover: value targets with a share of 0.3 for the root.
 fn targets(position: &Position<'_>, outcome: &Outcome) -> [f32; 3] {
     let sign = if position.mover == Side::First { 1.0 } else { -1.0 };
@@ -64,10 +104,13 @@ fn targets(position: &Position<'_>, outcome: &Outcome) -> [f32; 3] {
 
 /// Compares the rows of random games in every symmetry with the rules: features and legal actions with those of the image
 /// of the state, shares with those of the actions that lead to the same states. Which action is the image of which is not
-/// asked of the symmetry.
+/// asked of the symmetry. Targets of later positions are compared with the states of the game.
 fn check_rows<G: Notation>(game: &G) {
     let (spec, mut legal) = (game.spec(), ActionList::new());
-    let config = LearnConfig { root_value_share: 0.3, ..LearnConfig::default() };
+    register_target::<Last>();
+    register_target::<TwoLater>();
+    let further = ["last", "two_later"].map(|name| TargetSpec::try_from(name.to_owned()).expect("it was added"));
+    let config = LearnConfig { root_value_share: 0.3, targets: further.into(), ..LearnConfig::default() };
     let mut maker = BatchMaker::new(&spec, &config);
     let mut observation = vec![0.0; spec.features()];
     let mut movers = [0; 2];
@@ -85,12 +128,15 @@ fn check_rows<G: Notation>(game: &G) {
                 game.observe(&image, &mut observation);
                 game.legal(&image, &mut legal);
                 maker.batch.clear();
-                maker.push(&position, s);
+                maker.push(&shard, i, s).expect("sound");
                 let row = &maker.batch;
                 assert_eq!(row.inputs(), observation, "features: {place}");
                 let index = |action| spec.policy_index(position.mover, action);
                 let is_legal = |i| legal.iter().any(|&action| index(action) == i);
-                assert!((0..spec.actions).all(|i| row.legal()[i] == is_legal(i)), "legal actions: {place}");
+                assert!(
+                    (0..spec.actions).all(|i| (row.policy()[i] != ILLEGAL) == is_legal(i)),
+                    "legal actions: {place}"
+                );
                 let shares: Vec<_> = legal.iter().map(|&action| (action, row.policy()[index(action)])).collect();
                 let expected: HashMap<G::State, Vec<f32>> =
                     expected.iter().map(|(after, shares)| (game.permuted(after, symmetry), shares.clone())).collect();
@@ -99,6 +145,23 @@ fn check_rows<G: Notation>(game: &G) {
                 let differ = |(&found, expected): (&f32, f32)| (found - expected).abs() > 1e-6;
                 let expected = targets(&position, &outcome);
                 assert!(!found.zip(expected).any(differ), "{:?} for {expected:?}: {place}", row.value());
+                let last = game.permuted(states.last().expect("a state"), symmetry);
+                game.observe(&last, &mut observation);
+                assert_eq!(row.target(2), &observation[..spec.points], "the last position: {place}");
+                let Some(later) = states.get(i + 2) else {
+                    assert!(row.target(3).iter().all(|&share| share == 0.0), "there is no later position: {place}");
+                    continue;
+                };
+                game.legal(later, &mut legal);
+                let shares: Vec<_> = legal.iter().map(|&action| (action, share(action, &legal))).collect();
+                let expected = by_successor(game, later, &shares).into_iter();
+                let expected: HashMap<G::State, Vec<f32>> =
+                    expected.map(|(after, shares)| (game.permuted(&after, symmetry), shares)).collect();
+                let (later, mover) = (game.permuted(later, symmetry), game.mover(later));
+                game.legal(&later, &mut legal);
+                let index = |action| spec.policy_index(mover, action);
+                let shares: Vec<_> = legal.iter().map(|&action| (action, row.target(3)[index(action)])).collect();
+                assert_eq!(by_successor(game, &later, &shares), expected, "two plies later: {place}");
             }
         }
     }
@@ -133,7 +196,7 @@ fn draws(spec: &Spec, augment: bool) -> HashMap<Vec<u32>, usize> {
     let mut rng = stream(1, Purpose::Learn, [0, 0]);
     let mut counts = HashMap::new();
     for _ in 0..100 {
-        let batch = maker.draw(&window, &mut rng);
+        let batch = maker.draw(&window, &mut rng).expect("sound");
         assert_eq!(batch.len(), config.batch);
         for row in batch.inputs().chunks_exact(spec.features()) {
             *counts.entry(row.iter().map(|x| x.to_bits()).collect()).or_default() += 1;

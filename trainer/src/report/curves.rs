@@ -1,5 +1,7 @@
 //! Curves of learning and throughput over the iterations, and the config.
 
+use std::collections::BTreeSet;
+
 use super::history::span;
 use super::overview::STAGES;
 use crate::config::Config;
@@ -131,17 +133,45 @@ fn stage_share(iteration: &Metrics, stage: usize) -> Option<f64> {
 
 /// Losses, schedules, and outcomes and lengths of self-play games.
 pub(super) fn learning(history: &[Metrics]) -> Section {
-    part("learning", "Learning", &LEARNING, history)
+    part("learning", "Learning", &(all(&LEARNING, history) + &targets(history)))
 }
 
 /// Rates, and the shares of each iteration's time.
 pub(super) fn throughput(history: &[Metrics]) -> Section {
-    part("throughput", "Throughput", &THROUGHPUT, history)
+    part("throughput", "Throughput", &all(&THROUGHPUT, history))
 }
 
-fn part(id: &'static str, heading: &'static str, figures: &[Figure], history: &[Metrics]) -> Section {
-    let figures: String = figures.iter().map(|figure| figure.html(history)).collect();
+fn all(figures: &[Figure], history: &[Metrics]) -> String {
+    figures.iter().map(|figure| figure.html(history)).collect()
+}
+
+fn part(id: &'static str, heading: &'static str, figures: &str) -> Section {
     Section { id, heading, lead: String::new(), html: format!("<div class=\"charts\">\n{figures}</div>\n") }
+}
+
+/// A chart of the loss of each target beside policy and outcome.
+fn targets(history: &[Metrics]) -> String {
+    let names: BTreeSet<&str> = history
+        .iter()
+        .filter_map(|it| it.losses.as_ref())
+        .flat_map(|it| it.targets.keys().map(|name| &**name))
+        .collect();
+    let chart = |name: &str| {
+        let loss = |it: &Metrics| it.losses.as_ref()?.targets.get(name).copied();
+        let points = history.iter().map(|it| (it.iteration as f64, loss(it).unwrap_or(f64::NAN)));
+        let (title, series) = (format!("Loss of the target {name}"), vec![Series::new(name, points)]);
+        let chart = Chart {
+            title: &title,
+            unit: "",
+            x_unit: "iteration",
+            form: Form::Lines,
+            x_range: span(history),
+            y: None,
+            series,
+        };
+        chart.figure("Without its weight, means over an iteration's steps.")
+    };
+    names.into_iter().map(chart).collect()
 }
 
 /// The config file, and the config with all defaults.

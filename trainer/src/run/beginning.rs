@@ -89,5 +89,6 @@ pub(super) fn new_learner(setup: &Setup<'_>) -> Result<Learner> {
     let (found, expected) = (beginning.checksum(), &config.run.from);
     ensure!(found == *expected, "{}: its CRC-32 is {found}, not {expected} as run.from says", path.display());
     let weights = beginning.weights(game, config)?;
-    Ok(Learner::from_state(LearnerState::new(shape, config.net.clone(), weights), &optimiser)?)
+    let state = LearnerState::new(shape, config.net.clone(), weights).with_heads(optimiser.heads(), config.seed)?;
+    Ok(Learner::from_state(state, &optimiser)?)
 }

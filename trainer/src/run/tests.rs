@@ -7,10 +7,12 @@ use std::sync::Mutex;
 use super::*;
 use crate::config::Config;
 use crate::run_folder::RunFolder;
+use crate::targets::tensor::Tensor;
+use crate::targets::{Moment, Row, Target, register_target};
 use crate::tensorboard::tests::read;
 use turnstone_agents::{checkpoint_info, shape};
 use turnstone_base::terminal::Reporter;
-use turnstone_models::Weights;
+use turnstone_models::{HeadSpec, TargetShape, Weights};
 use turnstone_search::Stop;
 use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, TrainableGame};
 
@@ -98,7 +100,7 @@ fn a_run_learns_from_its_window() {
         let mut maker = BatchMaker::new(spec, learn);
         while learner.steps() < positions * 2 / 16 {
             let step = learner.steps();
-            let batch = maker.draw(&window, &mut stream(5, Purpose::Learn, [step, 0]));
+            let batch = maker.draw(&window, &mut stream(5, Purpose::Learn, [step, 0])).expect("sound");
             learner.step(batch, learning_rate(learn, step, i as f64 / 5.0)).expect("finite");
         }
     }
@@ -138,10 +140,78 @@ fn a_run_begins_with_the_network_of_its_config() {
     assert!(fault(&config).ends_with("not 0123abcd as run.from says"), "{}", fault(&config));
 }
 
+/// How many tens of plies are left.
+struct Left;
+
+impl Target for Left {
+    const NAME: &'static str = "left";
+    const SHAPE: TargetShape = TargetShape::Scalar;
+    const WEIGHT: f64 = 0.5;
+
+    fn target(at: &Moment<'_>, row: &mut Row<'_>) -> Option<()> {
+        row.set(0, f32::from(at.now().plies_left) / 10.0);
+        Some(())
+    }
+
+    fn loss(output: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
+        (output - target).square()
+    }
+}
+
+/// [`CONFIG`] with the target, and with a match after every iteration.
+fn config_with_a_target() -> String {
+    register_target::<Left>();
+    let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
+    config.replace("[learn]\n", "[learn]\ntargets = [\"left:weight=2\"]\n")
+}
+
+/// Trains in parts of so many iterations.
+fn train(folder: &RunFolder, config: &str, parts: &[u64]) {
+    let games = turnstone_games::list!(turnstone_selfplay::row);
+    let (reporter, stop) = (Reporter::new(true), Stop::default());
+    for iterations in parts {
+        let config = config.replace("iterations = 5", &format!("iterations = {iterations}\nschedule_iterations = 5"));
+        let config = Config::parse(&config, &games).expect("valid");
+        let game = config.game(&games).expect("a game");
+        let setup = Setup {
+            program: "turnstone",
+            game: &*game,
+            config: &config,
+            folder,
+            reporter: &reporter,
+            stop: &stop,
+            players: Players::default(),
+        };
+        assert_eq!(Run::resume(setup).and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
+    }
+}
+
+#[test]
+fn a_resumed_run_with_a_target_is_the_uninterrupted_one() {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let config = config_with_a_target();
+    let states = [("whole", &[5][..]), ("parts", &[2, 5])].map(|(name, parts)| {
+        let folder = RunFolder::create(&place.path().join(name), &config, None, false).expect("a folder");
+        train(&folder, &config, parts);
+        let (network, weights) = turnstone_models::load(&folder.latest()).expect("a checkpoint");
+        let (state, _) = folder.load_state().expect("a state");
+        assert_eq!((&weights, &network.network), (&state.average, &state.network), "without the head");
+        assert_eq!(state.heads, [HeadSpec { name: "left".to_owned(), shape: TargetShape::Scalar }]);
+        state
+    });
+    assert_eq!(states[0], states[1]);
+    // Without the target there is another network.
+    let folder = RunFolder::create(&place.path().join("without"), CONFIG, None, false).expect("a folder");
+    train(&folder, CONFIG, &[5]);
+    let (without, _) = folder.load_state().expect("a state");
+    assert!(without.heads.is_empty() && without.average != states[0].average);
+}
+
 /// Tags of TensorBoard, and where the metrics have their values.
-const SCALARS: [(&str, &str); 22] = [
+const SCALARS: [(&str, &str); 23] = [
     ("loss/policy", "/losses/policy_loss"),
     ("loss/value", "/losses/value_loss"),
+    ("loss/left", "/losses/targets/left"),
     ("loss/total", "/losses/total_loss"),
     ("policy/divergence", "/losses/policy_divergence"),
     ("policy/entropy", "/losses/policy_entropy"),
@@ -175,28 +245,10 @@ fn scalars(folder: &RunFolder, tag: &str) -> Vec<(u64, f32)> {
 
 #[test]
 fn event_files_hold_the_metrics_of_every_iteration() {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let config = CONFIG.replace("opponents = []\nevery = 0", "opponents = [\"random\"]\nevery = 1\ngames = 2");
+    let config = config_with_a_target();
     let place = tempfile::tempdir().expect("a temporary folder");
     let folder = RunFolder::create(&place.path().join("run"), &config, None, false).expect("a folder");
-    let (reporter, stop, keeping) = (Reporter::new(true), Stop::default(), Keeping::default());
-    for iterations in [3, 5] {
-        let config = config.replace("iterations = 5", &format!("iterations = {iterations}"));
-        let config = Config::parse(&config, &games).expect("valid");
-        let game = config.game(&games).expect("a game");
-        let players = Players { self_play: &keeping, remote: None };
-        let setup = Setup {
-            program: "turnstone",
-            game: &*game,
-            config: &config,
-            folder: &folder,
-            reporter: &reporter,
-            stop: &stop,
-            players,
-        };
-        let run = if iterations == 3 { Run::start(setup) } else { Run::resume(setup) };
-        assert_eq!(run.and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
-    }
+    train(&folder, &config, &[3, 5]);
     let lines = std::fs::read_to_string(folder.metrics()).expect("readable");
     let lines = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));
     let lines: Vec<serde_json::Value> = lines.collect();

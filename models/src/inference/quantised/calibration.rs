@@ -82,7 +82,7 @@ impl<'a> Calibration<'a> {
 
     /// The quantised network. `rows` rows pass through it together.
     pub(super) fn finish(self, rows: usize) -> CompiledNetwork {
-        let outputs = [self.network.policy, self.network.value].map(|var| match self.shown[var.0].numbers {
+        let outputs = [self.network.policy(), self.network.value()].map(|var| match self.shown[var.0].numbers {
             Some((_, Place::Slot(register))) => register,
             _ => unreachable!("an output is the result of a layer"),
         });
@@ -133,7 +133,7 @@ impl<'a> Calibration<'a> {
 
     fn is_output(&self, var: Var) -> bool {
         let computed = |var| self.network.computed(var);
-        [self.network.policy, self.network.value].map(computed).contains(&computed(var))
+        [self.network.policy(), self.network.value()].map(computed).contains(&computed(var))
     }
 
     fn add_numbers(&mut self, y: Var, op: Op) {

@@ -33,7 +33,7 @@ impl Plan {
     pub(super) fn new(network: &Network) -> Plan {
         let [numbers, bytes, streams] = [(); 3].map(|()| vec![false; network.ops.len()]);
         let mut plan = Plan { steps: fused(network), numbers, bytes, streams };
-        [network.policy, network.value].into_iter().for_each(|var| plan.numbers[var.0] = true);
+        [network.policy(), network.value()].into_iter().for_each(|var| plan.numbers[var.0] = true);
         for index in (0..plan.steps.len()).rev() {
             plan.note_reads(plan.steps[index]);
         }

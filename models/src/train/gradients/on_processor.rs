@@ -7,9 +7,9 @@ use burn::tensor::{Device, Tensor};
 
 use crate::error::NetworkError;
 use crate::inference::Reader;
-use crate::network::{Network, Op, Step};
-use crate::train::batch::TrainingBatch;
-use crate::train::loss::{LossSums, matrix};
+use crate::network::{Op, Step, VALUE};
+use crate::train::batch::{ILLEGAL, TrainingBatch};
+use crate::train::loss::{LossSums, Objective, matrix};
 use crate::train::network::{Graph, LinearStep, Output};
 use crate::train::operations::{
     Around, KernelLayer, LegalActions, LegalLayer, LinearCall, PackedLayer, Sums, Targets, Workspace, linear, loss,
@@ -36,6 +36,8 @@ pub(in crate::train) struct ProcessorGradients {
     /// burn's on the processor, by name: the default one could be redirected by an environment variable.
     device: Device,
     graph: Graph,
+    /// What its heads beside policy and value are trained for.
+    further: Vec<Objective>,
     /// Forward multiply-adds of a position.
     multiply_adds: usize,
     /// The tables of neighbours.
@@ -55,12 +57,13 @@ enum Packed {
 }
 
 impl ProcessorGradients {
-    pub(super) fn new(state: &LearnerState) -> Result<ProcessorGradients, NetworkError> {
-        let network = Network::new(&state.network, &state.shape)?;
+    pub(super) fn new(state: &LearnerState, further: Vec<Objective>) -> Result<ProcessorGradients, NetworkError> {
+        let network = state.with_all_heads()?;
         // More threads for networks over points; for others more rows of each weight's gradient, where a part of 64 rows is
         // 9 % faster than one of 32.
         let parts = if network.reads_points() { 8 } else { 4 };
-        let sums = || Sums { gradients: state.weights.zeros_like(), ..Sums::default() };
+        let losses = || LossSums { heads: vec![0.0; network.heads.len()], ..LossSums::default() };
+        let sums = || Sums { losses: losses(), gradients: state.weights.zeros_like(), ..Sums::default() };
         let device = Device::flex().autodiff();
         Ok(ProcessorGradients {
             around: network.tables.iter().map(|taps| Arc::new(Around::new(taps))).collect(),
@@ -68,6 +71,7 @@ impl ProcessorGradients {
             workspaces: Vec::new(),
             multiply_adds: state.network.cost(&state.shape)?.multiply_adds,
             graph: Graph::new(network, &device),
+            further,
             device,
         })
     }
@@ -115,13 +119,13 @@ impl ProcessorGradients {
     /// Packs the weights, which have been checked, for a step on `batch`. The layers are in the order of the layout.
     fn pack(&self, weights: &Weights, batch: &TrainingBatch) -> Vec<Packed> {
         let network = &self.graph.network;
-        let legal = batch.legal().iter().filter(|&&legal| legal).count();
-        let few = legal * FEW < batch.legal().len() && network.uses()[network.policy.0] == 1;
+        let legal = batch.policy().iter().filter(|&&target| target != ILLEGAL).count();
+        let few = legal * FEW < batch.policy().len() && network.uses()[network.policy().0] == 1;
         let mut layers: Vec<Option<Packed>> = (0..network.layers.len()).map(|_| None).collect();
         for step in &self.graph.steps {
             let Step::Layer { y, x, layer, around, residual, relu } = *step else { continue };
             let plain = around.is_none() && residual.is_none() && !relu;
-            layers[layer] = Some(if few && plain && y == network.policy {
+            layers[layer] = Some(if few && plain && y == network.policy() {
                 Packed::Legal(Arc::new(LegalLayer::new(weights, layer)))
             } else {
                 let around = around.map_or_else(Around::rows, |table| self.around[table].clone());
@@ -162,13 +166,13 @@ impl ProcessorGradients {
         workspace: &Arc<Workspace>,
     ) {
         let [inputs, actions] = batch.shape().sizes();
-        let legal = &batch.legal()[rows.start * actions..rows.end * actions];
+        let legal = &batch.policy()[rows.start * actions..rows.end * actions];
         let legal = Arc::new(LegalActions::of(legal, actions));
         workspace.start_graph();
         let observed = &batch.inputs()[rows.start * inputs..rows.end * inputs];
         let observations = matrix(observed, inputs, &self.device);
         let points = || self.features(observed);
-        let Output { policy, value } = self.graph.forward(&observations, points, |step, x, residual| {
+        let Output { policy, value, further } = self.graph.forward(&observations, points, |step, x, residual| {
             let LinearStep { layer, relu, .. } = step;
             let layer = match &packed[layer] {
                 Packed::Kernel(layer) => PackedLayer::Kernel(layer.clone()),
@@ -176,8 +180,30 @@ impl ProcessorGradients {
             };
             linear(x, residual, leaf, LinearCall { layer, relu, workspace: workspace.clone() })
         });
-        let targets = Targets { batch, rows, legal: &legal, workspace };
-        loss(policy, value, &targets).backward();
+        let of_both = loss(policy, value, &Targets { batch, rows: rows.clone(), legal: &legal, workspace });
+        let others = (VALUE + 1..).zip(&self.further).zip(further);
+        let others =
+            others.map(|((head, further), output)| self.loss_of(head, further, output, batch, &rows, workspace));
+        others.fold(of_both, |total, other| total + other).backward();
+    }
+
+    /// The share of some `rows` in the loss of a further head, of which it adds the loss of each row to the sums.
+    fn loss_of(
+        &self,
+        head: usize,
+        objective: &Objective,
+        output: Tensor<2>,
+        batch: &TrainingBatch,
+        rows: &Range<usize>,
+        workspace: &Workspace,
+    ) -> Tensor<1> {
+        let target = &batch.targets()[head];
+        let numbers = &target.numbers[rows.start * target.width..rows.end * target.width];
+        let known = matrix(&target.known[rows.clone()], 1, &self.device);
+        let losses = (objective.loss)(output, matrix(numbers, target.width, &self.device)) * known;
+        let by_row: Vec<f32> = losses.clone().inner().into_data().try_into_vec().expect("floats of 32 bits");
+        workspace.add_losses(head, &by_row);
+        losses.sum().mul_scalar(objective.weight / target.examples())
     }
 
     /// The features of all points of these positions, `[positions * points, features]`. They need no gradient, and made of
@@ -201,6 +227,6 @@ impl ProcessorGradients {
                 layer.finish(&mut first.gradients);
             }
         }
-        (first.losses, &first.gradients)
+        (first.losses.clone(), &first.gradients)
     }
 }

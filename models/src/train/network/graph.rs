@@ -3,7 +3,7 @@
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use crate::network::{Network, Op, Step, Var, fused};
+use crate::network::{Network, Op, Step, VALUE, Var, fused};
 use crate::shape::{BoardShape, Shape};
 
 /// The outputs for each row of a batch: logits, not probabilities.
@@ -13,6 +13,8 @@ pub struct Output {
     pub policy: Tensor<2>,
     /// Logits of win, draw and loss for the mover, `[batch, 3]`.
     pub value: Tensor<2>,
+    /// The outputs of further heads in training, each `[batch, numbers]`.
+    pub further: Vec<Tensor<2>>,
 }
 
 /// A linear layer: its parameters, the table of neighbours that it reads, and whether a ReLU follows.
@@ -72,7 +74,9 @@ impl Graph {
             };
             results.all[step.output().0] = Some(result);
         }
-        Output { policy: results.read(self.network.policy), value: results.read(self.network.value) }
+        let mut read = |head: &Var| results.read(*head);
+        let [policy, value] = [self.network.policy(), self.network.value()].map(|head| read(&head));
+        Output { policy, value, further: self.network.heads[VALUE + 1..].iter().map(read).collect() }
     }
 }
 

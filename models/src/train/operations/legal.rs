@@ -3,6 +3,7 @@
 //! Illegal actions have neither probability nor gradient. Of Konane's 448 actions a dozen are legal, and a sixth of the
 //! work of all layers is in those that are not.
 
+use crate::train::batch::ILLEGAL;
 use crate::train::loss::ILLEGAL_LOGIT;
 use crate::weights::Weights;
 
@@ -16,11 +17,11 @@ pub(crate) struct LegalActions {
 }
 
 impl LegalActions {
-    /// The actions that are marked in `legal [positions, actions]`.
-    pub(crate) fn of(legal: &[bool], actions: usize) -> LegalActions {
+    /// The actions that are not [`ILLEGAL`] in the policy's targets `[positions, actions]`.
+    pub(crate) fn of(policy: &[f32], actions: usize) -> LegalActions {
         let mut all = LegalActions::default();
-        for row in legal.chunks_exact(actions) {
-            all.actions.extend((0..actions).filter(|&action| row[action]));
+        for row in policy.chunks_exact(actions) {
+            all.actions.extend((0..actions).filter(|&action| row[action] != ILLEGAL));
             all.ends.push(all.actions.len());
         }
         all

@@ -15,7 +15,7 @@ use burn::tensor::TensorData;
 
 use super::legal::LegalActions;
 use super::workspace::{Numbers, Workspace, contiguous, numbers, owned};
-use crate::network::OUTCOMES;
+use crate::network::{OUTCOMES, POLICY, VALUE};
 use crate::train::batch::TrainingBatch;
 use crate::train::loss::LossSums;
 
@@ -38,7 +38,7 @@ pub(super) fn forward(policy: Numbers, value: Numbers, targets: &Targets<'_>) ->
         let (policy, value) = (share.of_mut(policy_logits), share.of_mut(value_logits));
         let losses = differentiate(policy, value, share.positions, targets);
         sums.losses.add(&losses);
-        loss += (losses.policy + losses.value) / targets.batch.len() as f64;
+        loss += losses.heads.iter().sum::<f64>() / targets.batch.len() as f64;
     });
     (Numbers::from_data(TensorData::from([loss as f32])), [policy, value])
 }
@@ -79,19 +79,20 @@ impl Backward<Flex, 2> for Backwards {
 fn differentiate(policy: &mut [f32], value: &mut [f32], positions: Range<usize>, targets: &Targets<'_>) -> LossSums {
     let &Targets { batch, ref rows, legal, .. } = targets;
     let (first, legal) = (rows.start + positions.start, legal.rows().skip(positions.start));
-    let (mut sums, share) = (LossSums::default(), 1.0 / batch.len() as f32);
+    let mut sums = LossSums { heads: vec![0.0; VALUE + 1], ..LossSums::default() };
+    let share = 1.0 / batch.len() as f32;
     let actions = batch.shape().actions;
     let wanted = batch.policy()[first * actions..].chunks_exact(actions);
     let mut room = Vec::new();
     for ((logits, target), legal) in policy.chunks_exact_mut(actions).zip(wanted).zip(legal) {
         let of_row = cross_entropy(logits, target, legal, share, &mut room);
-        sums.policy += of_row.loss;
+        sums.heads[POLICY] += of_row.loss;
         sums.policy_entropy += of_row.entropy;
         sums.target_entropy += of_row.target_entropy;
     }
     let wanted = batch.value()[first * OUTCOMES..].chunks_exact(OUTCOMES);
     for (logits, target) in value.chunks_exact_mut(OUTCOMES).zip(wanted) {
-        sums.value += cross_entropy(logits, target, &[0, 1, 2], share, &mut room).loss;
+        sums.heads[VALUE] += cross_entropy(logits, target, &[0, 1, 2], share, &mut room).loss;
     }
     sums
 }

@@ -39,7 +39,8 @@ pub(crate) struct Sums {
 impl Sums {
     /// Sets all sums to zero.
     pub(crate) fn clear(&mut self) {
-        self.losses = LossSums::default();
+        let LossSums { heads, policy_entropy, target_entropy } = &mut self.losses;
+        heads.iter_mut().chain([policy_entropy, target_entropy]).for_each(|sum| *sum = 0.0);
         self.gradients.tensors_mut().iter_mut().for_each(|tensor| tensor.data.fill(0.0));
     }
 }
@@ -60,6 +61,13 @@ impl Workspace {
             start = positions.end;
             add(part, Share { positions, all });
         }
+    }
+
+    /// Adds the losses of the current positions to the sums of a head.
+    pub(crate) fn add_losses(&self, head: usize, losses: &[f32]) {
+        self.for_each_part(|sums, share| {
+            sums.losses.heads[head] += share.of(losses).iter().map(|&loss| f64::from(loss)).sum::<f64>();
+        });
     }
 
     /// Forgets the graph of the positions before.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use turnstone_models::{Example, Learner, TrainingBatch};
+use turnstone_models::{Example, ILLEGAL, Learner, OptimiserConfig, TrainingBatch};
 use turnstone_selfplay::Games;
 
 use super::inference::positions;
@@ -45,19 +45,19 @@ impl LearnerSteps {
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let rows = config.learn.batch;
         let shape = shape(game.spec());
-        let mut learner = Learner::new(shape.clone(), &config.net, &config.learn.optimiser(), config.seed)?;
+        let optimiser = OptimiserConfig { further: Vec::new(), ..config.learn.optimiser() };
+        let mut learner = Learner::new(shape.clone(), &config.net, &optimiser, config.seed)?;
         let mut batch = TrainingBatch::new(shape.clone());
         let mut inputs = vec![0.0; shape.inputs];
         for state in positions(&*game, rows) {
             game.observe(&state, &mut inputs);
-            let (mut legal, mut policy) = (vec![false; shape.actions], vec![0.0; shape.actions]);
+            let mut policy = vec![ILLEGAL; shape.actions];
             let actions = game.legal_actions(&state);
             for &action in &*actions {
                 let index = game.spec().policy_index(game.mover(&state), action);
-                (legal[index], policy[index]) = (true, 1.0 / actions.len() as f32);
+                policy[index] = 1.0 / actions.len() as f32;
             }
-            let (legal, policy, value) = (&legal, &policy, [0.5, 0.25, 0.25]);
-            batch.push(Example { inputs: &inputs, legal, policy, value })?;
+            batch.push(Example { inputs: &inputs, targets: &[Some(&policy), Some(&[0.5, 0.25, 0.25])] })?;
         }
         let (net, parameters) = (&config.net, learner.weights().count());
         let columns = format!("{:>8}{:>12}", "threads", "steps/s");
