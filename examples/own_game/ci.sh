@@ -92,6 +92,17 @@ expect "overview" bench inference overview.toml --seconds 0.1
 expect "" export "$overview" --format onnx --out "$folder/overview-exported"
 test -s "$folder/overview-exported/model.onnx"
 
+step "a target: its loss falls, also after a break, and is a curve of the report"
+ending=$folder/ending
+"$program" train overview.toml --run "$ending" --set 'learn.targets=["ending:weight=0.5"]'
+"$program" train --resume "$ending" --set run.iterations=4
+grep -o '"targets":{"ending":[0-9.]*' "$ending/metrics.jsonl" | cut -d: -f3 | tee "$folder/losses"
+awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(NR == 4 && last < first) }' "$folder/losses"
+expect "" report "$ending" --no-grade
+grep -qF "Loss of the target ending" "$ending/report.html"
+if "$program" train overview.toml --run "$folder/none" --set 'learn.targets=["endig"]' 2>"$folder/fault"; then exit 1; fi
+grep -F 'learn.targets: unknown target `endig` (did you mean `ending`?)' "$folder/fault"
+
 step "own_game engine"
 answer=$(printf '%s\n' ugi isready uginewgame "position startpos moves 4 4 3 3 2 2" "go depth 3" quit |
   "$program" engine connect_four --agent alphabeta:depth=3)

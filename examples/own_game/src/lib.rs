@@ -1,12 +1,16 @@
-//! Connect Four for Turnstone: rules, a heuristic, an exact solver and a kind of network.
+//! Connect Four for Turnstone: rules, a heuristic, an exact solver, a kind of network and a target.
 
 mod careful;
 mod game;
 mod heuristic;
 mod solver;
 mod network;
+#[cfg(feature = "program")]
+mod ending;
 
 pub use careful::Careful;
+#[cfg(feature = "program")]
+pub use ending::Ending;
 pub use game::{ConnectFour, State};
 pub use heuristic::OpenLines;
 pub use network::Overview;

@@ -1,13 +1,18 @@
-//! The `turnstone` program with a game, a kind of network and a kind of agents beside the built-in ones.
+//! The `turnstone` program with a game, a kind of network, a kind of agents and a target beside the built-in ones.
 
 use std::process::ExitCode;
 
-use own_game::{Careful, ConnectFour, Overview};
+use own_game::{Careful, ConnectFour, Ending, Overview};
 
 /// Learning steps take a tenth longer with the system's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    turnstone::Program::new().with::<ConnectFour>().with_network::<Overview>().with_agent::<Careful>().main()
+    turnstone::Program::new()
+        .with::<ConnectFour>()
+        .with_network::<Overview>()
+        .with_agent::<Careful>()
+        .with_target::<Ending>()
+        .main()
 }

@@ -1,4 +1,4 @@
-//! `docs/adding-a-game.md` and `docs/adding-a-network.md` show this crate as it is.
+//! The pages of `docs` about games, networks, agents and targets of one's own show this crate as it is.
 
 use std::fs;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 const PAGE: &str = "../../docs/adding-a-game.md";
 const NETWORK_PAGE: &str = "../../docs/adding-a-network.md";
 const AGENT_PAGE: &str = "../../docs/adding-an-agent.md";
+const TARGET_PAGE: &str = "../../docs/adding-a-target.md";
 
 /// Links do not survive everywhere.
 #[test]
@@ -57,7 +58,9 @@ fn blocks(page: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_stands_in_its_file() {
-    for Block { file, lines } in [PAGE, NETWORK_PAGE, AGENT_PAGE].iter().flat_map(|page| blocks(&text(page))) {
+    for Block { file, lines } in
+        [PAGE, NETWORK_PAGE, AGENT_PAGE, TARGET_PAGE].iter().flat_map(|page| blocks(&text(page)))
+    {
         let whole_lines = format!("\n{}", text(&file));
         assert!(whole_lines.contains(&format!("\n{lines}")), "not in {file}:\n{lines}");
     }
@@ -70,7 +73,8 @@ fn every_block_stands_in_its_file() {
 #[test]
 fn these_files_are_shown_from_the_first_line_to_the_last() {
     let game = ["examples/nim.rs", "nim.toml"].map(|file| (PAGE, file));
-    for (page, file) in game.into_iter().chain([(NETWORK_PAGE, "src/network.rs"), (AGENT_PAGE, "src/careful.rs")]) {
+    let others = [(NETWORK_PAGE, "src/network.rs"), (AGENT_PAGE, "src/careful.rs"), (TARGET_PAGE, "src/ending.rs")];
+    for (page, file) in game.into_iter().chain(others) {
         let blocks = blocks(&text(page));
         let of_file = blocks.iter().filter(|block| block.file == file);
         let shown: Vec<&str> = of_file.flat_map(|block| block.lines.lines()).filter(|line| !line.is_empty()).collect();
