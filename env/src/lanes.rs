@@ -38,6 +38,12 @@ pub trait Lanes: Debug + Send {
     /// one they continue.
     fn reset(&mut self, seed: Option<u64>, which: &dyn Fn(usize) -> bool, out: &mut VecBuffers<'_>);
 
+    /// Starts a new game from a position, in which it is not over, in every env that has one.
+    ///
+    /// # Panics
+    /// If there are not as many as envs, or one is of another game.
+    fn set(&mut self, positions: &[Option<AnyState>], out: &mut VecBuffers<'_>);
+
     /// Plays one action in every env; games that have ended start anew as the autoreset mode says.
     ///
     /// # Errors
@@ -131,7 +137,18 @@ impl<G: Notation> Lanes for GameLanes<G> {
         out.check(self.envs(), &self.kind.spec);
         let Self { kind, share, parts, .. } = self;
         for (i, (part, mut rows)) in parts.iter_mut().zip(out.parts(*share, &kind.spec)).enumerate() {
-            part.reset(kind, |env| which(i * *share + env), &mut rows);
+            let start = kind.game.start();
+            part.start(kind, |env| which(i * *share + env).then_some(start), &mut rows);
+        }
+    }
+
+    fn set(&mut self, positions: &[Option<AnyState>], out: &mut VecBuffers<'_>) {
+        assert_eq!(positions.len(), self.envs(), "a position or none for every env");
+        out.check(self.envs(), &self.kind.spec);
+        let Self { kind, share, parts, .. } = self;
+        let rows = out.parts(*share, &kind.spec);
+        for ((part, positions), mut rows) in parts.iter_mut().zip(positions.chunks(*share)).zip(rows) {
+            part.start(kind, |env| positions[env].as_ref().map(|position| *position.of()), &mut rows);
         }
     }
 

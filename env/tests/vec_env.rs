@@ -160,6 +160,33 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
 }
 
 #[test]
+fn games_start_at_positions_whatever_the_threads() {
+    let game = Mancala::default();
+    let any = Erased::new(game.clone());
+    let after = |&action: &Action| {
+        let mut state = any.start();
+        any.play(&mut state, action);
+        state
+    };
+    let states: Vec<AnyState> = any.legal_actions(&any.start()).iter().map(after).collect();
+    let run = |threads: usize| {
+        let mut rows = Rows::new(&game.spec(), 5);
+        let mut lanes = Erased::new(game.clone()).lanes(5, threads, AutoReset::Disabled);
+        lanes.reset(Some(1), &|_| true, &mut rows.buffers());
+        lanes.set(&[None, Some(states[1].clone()), None, None, Some(states[4].clone())], &mut rows.buffers());
+        let found: Vec<AnyState> = (0..5).map(|env| lanes.state(env)).collect();
+        (found, rows)
+    };
+    let start = AnyState::new(game.start());
+    let expected = [start.clone(), states[1].clone(), start.clone(), start, states[4].clone()];
+    assert_eq!(run(1).0, expected);
+    assert_eq!(run(1), run(2));
+    let (_, rows) = run(3);
+    let of = |state: &AnyState| u8::from(any.mover(state) == Side::Second);
+    assert_eq!(rows.movers, expected.iter().map(of).collect::<Vec<_>>());
+}
+
+#[test]
 #[should_panic(expected = "observations")]
 fn buffers_of_another_length_are_refused() {
     let (mut lanes, mut row) = (Erased::new(MuTorere::default()).lanes(2, 2, AutoReset::SameStep), row());

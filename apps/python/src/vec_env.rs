@@ -7,7 +7,7 @@ use numpy::{Element, PyArray, PyArray1, PyArray2, PyArray4, PyArrayMethods, PyUn
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use turnstone_env::{Action, AutoReset, VecBuffers};
+use turnstone_env::{Action, AnyState, AutoReset, VecBuffers};
 
 use crate::arrays::{expect_shape, integers};
 use crate::errors::{game_error, illegal_action, value_error, within};
@@ -106,9 +106,16 @@ impl VecEnv {
 
     /// Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
     /// and an info with `action_mask` (`masks` as int8, as Gymnasium's spaces take it) and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
-    /// all games.
-    #[pyo3(signature = (seed = None, reset_mask = None))]
-    fn reset(&self, py: Python<'_>, seed: Option<u64>, reset_mask: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyTuple>> {
+    /// all games. They start at `positions`, a `State` or None for each env, where there is one.
+    #[pyo3(signature = (seed = None, reset_mask = None, positions = None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        reset_mask: Option<&Bound<'_, PyAny>>,
+        positions: Option<Vec<Option<PyRef<'_, State>>>>,
+    ) -> PyResult<Py<PyTuple>> {
+        let mut positions = positions.map(|positions| self.positions(positions)).transpose()?;
         let which: Option<Vec<bool>> = match reset_mask {
             None => None,
             Some(mask) => {
@@ -124,10 +131,23 @@ impl VecEnv {
             }
         };
         let which = |env: usize| which.as_ref().is_none_or(|mask| mask[env]);
+        positions.iter_mut().flatten().enumerate().for_each(|(env, position)| drop(position.take_if(|_| !which(env))));
         self.with_buffers(py, |inner, out| {
             inner.lanes.reset(seed, &which, out);
+            positions.iter().for_each(|positions| inner.lanes.set(positions, out));
             inner.is_reset = true;
         })?;
+        Ok(self.on_reset.clone_ref(py))
+    }
+
+    /// Starts a new game from a position in every env that has one: `positions` is a `State` or None for each env. Returns
+    /// what `reset` returns. Raises RuntimeError before the first reset.
+    fn set(&self, py: Python<'_>, positions: Vec<Option<PyRef<'_, State>>>) -> PyResult<Py<PyTuple>> {
+        let positions = self.positions(positions)?;
+        if !self.inner()?.is_reset {
+            return Err(PyRuntimeError::new_err("reset the VecEnv before the first positions are set"));
+        }
+        self.with_buffers(py, |inner, out| inner.lanes.set(&positions, out))?;
         Ok(self.on_reset.clone_ref(py))
     }
 
@@ -236,6 +256,23 @@ impl VecEnv {
         })?;
         result.map_err(game_error)?;
         Ok(self.on_step.clone_ref(py))
+    }
+
+    /// Positions for the envs, in which the game is not over.
+    fn positions(&self, given: Vec<Option<PyRef<'_, State>>>) -> PyResult<Vec<Option<AnyState>>> {
+        if given.len() != self.num_envs {
+            let (given, envs) = (given.len(), self.num_envs);
+            return Err(value_error(format!("positions has {given} entries for {envs} envs")));
+        }
+        let checked = |(env, position): (usize, Option<PyRef<'_, State>>)| {
+            let Some(position) = position else { return Ok(None) };
+            position.expect_game(&self.game)?;
+            if position.is_over()? {
+                return Err(value_error(format!("positions[{env}] ({}): the game is over", position.text()?)));
+            }
+            Ok(Some(position.state.clone()))
+        };
+        given.into_iter().enumerate().map(checked).collect()
     }
 
     fn env(&self, env: i64) -> PyResult<usize> {

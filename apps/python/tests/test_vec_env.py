@@ -167,3 +167,50 @@ def test_a_fork_after_threads_works():
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert status == 0
+
+
+def test_games_start_at_positions():
+    positions = [turnstone.State("mancala").play("B5"), None, turnstone.State("mancala").play("B5 A3")]
+    start = turnstone.State("mancala")
+    envs = turnstone.VecEnv("mancala", 3, autoreset_mode="disabled")
+    with pytest.raises(RuntimeError, match="reset the VecEnv before"):
+        envs.set(positions)
+    observations, info = envs.reset(positions=positions)
+    for i, state in enumerate([positions[0], start, positions[2]]):
+        assert envs.state(i) == state and np.array_equal(observations[i], state.observation())
+        assert np.array_equal(info["action_mask"][i], state.legal_mask()) and info["to_play"][i] == state.to_play
+    envs.step([int(np.flatnonzero(mask)[0]) for mask in info["action_mask"]])
+    moved = [envs.state(i) for i in range(3)]
+    same, _ = envs.set([None, positions[0], None])
+    assert same is observations
+    assert [envs.state(i) for i in range(3)] == [moved[0], positions[0], moved[2]]
+    envs.reset(reset_mask=[True, False, True], positions=[None, start, positions[0]])
+    assert [envs.state(i) for i in range(3)] == [start, positions[0], positions[0]]
+
+
+def test_a_game_that_has_ended_starts_at_a_position():
+    envs = turnstone.VecEnv("mu_torere", 1, max_plies=1)
+    start = turnstone.State(envs.game)
+    envs.reset()
+    _, _, _, truncated, _ = envs.step(envs.sample())
+    assert truncated.all() and envs.final_state(0) is not None
+    envs.set([start])
+    assert envs.final_state(0) is None and envs.outcome(0) is None
+    envs.step(envs.sample())
+    assert envs.state(0) != start, "the step is played, and no reset"
+
+
+def test_positions_are_checked():
+    envs = turnstone.VecEnv("mu_torere", 2, max_plies=1)
+    start, other = turnstone.State(envs.game), turnstone.State("mancala")
+    envs.reset()
+    for positions, error, fault in [
+        ([start], ValueError, "positions has 1 entries for 2 envs"),
+        ([start, other], TypeError, "the state belongs to mancala"),
+        ([start.play(start.legal_actions()[0]), None], ValueError, r"positions\[0\] .*: the game is over"),
+        (["start", None], TypeError, "State"),
+    ]:
+        for call in (envs.set, lambda positions: envs.reset(positions=positions)):
+            with pytest.raises(error, match=fault):
+                call(positions)
+        assert [envs.state(i) for i in range(2)] == [start, start]

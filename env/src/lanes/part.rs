@@ -89,10 +89,11 @@ impl<G: Rules> Part<G> {
         part
     }
 
-    pub(super) fn reset(&mut self, kind: &Kind<G>, which: impl Fn(usize) -> bool, rows: &mut VecBuffers<'_>) {
+    /// Starts a new game in every env for which there is a state.
+    pub(super) fn start(&mut self, kind: &Kind<G>, of: impl Fn(usize) -> Option<G::State>, rows: &mut VecBuffers<'_>) {
         self.each(kind, rows, |part, env| {
-            if which(env) {
-                part.states[env] = kind.game.start();
+            if let Some(state) = of(env) {
+                part.states[env] = state;
                 part.outcomes[env] = None;
                 part.last_finals[env] = None;
             }
