@@ -2,6 +2,7 @@
 
 mod solving;
 mod grading;
+mod functions;
 mod matches;
 mod training;
 
@@ -11,10 +12,12 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 use turnstone::Program;
+use turnstone_agents::register_agent;
 
 use crate::registry::built_in;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_agent::<functions::Kind>();
     module.add_class::<solving::ExactValues>()?;
     module.add_function(wrap_pyfunction!(solving::exact_values, module)?)?;
     module.add_function(wrap_pyfunction!(grading::grade, module)?)?;

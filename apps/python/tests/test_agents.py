@@ -247,6 +247,60 @@ def test_progress_is_shown(tmp_path, capfd):
     assert "1/1 step" in capfd.readouterr().err
 
 
+@needs_program
+def test_numbers_of_numpy_in_a_config(tmp_path):
+    config = {**SMALL, "seed": np.int64(3), "run": {"iterations": np.uint8(1)}}
+    run = turnstone.train(config, {"learn.batch": np.int32(16)}, run=tmp_path / "run", progress=False)
+    assert run.iterations == 1
+    with pytest.raises(TypeError, match="a config holds no object"):
+        turnstone.train({**SMALL, "seed": object()}, run=tmp_path / "other")
+
+
+def last_legal(state):
+    return state.legal_actions()[-1]
+
+
+@needs_program
+@pytest.mark.parametrize("threads", [1, 3])
+def test_functions_searches_and_agents_in_a_match(threads):
+    search = turnstone.Search("mu_torere", "uniform", simulations=8)
+    agent = turnstone.Agent("mu_torere", "alphabeta:depth=2")
+    players = [last_legal, lambda state: state.legal_moves()[0], search, agent, last_legal]
+    match = turnstone.arena("mu_torere", players, games=2, threads=threads)
+    assert match.agents == ["python:last_legal", "python:lambda", "python:Search", "alphabeta:depth=2", "python:last_legal_2"]
+    assert len(match.games) == 20
+    first = next(game for game in match.games if game["agents"] == [0, 1] or game["agents"] == [1, 0])
+    state = turnstone.State("mu_torere")
+    for ply, move in enumerate(first["moves"]):
+        if ply >= first.get("opening_plies", len(first["moves"])):
+            expected = last_legal(state) if first["agents"][state.to_play] == 0 else state.legal_actions()[0]
+            assert state.game.action_index(move) == expected
+        state = state.play(move)
+    assert state.is_over
+
+
+@needs_program
+def test_the_fault_of_a_function_ends_its_match():
+    def broken(state):
+        raise KeyError("nothing")
+
+    def illegal(state):
+        return next(action for action in range(state.game.num_actions) if action not in state.legal_actions())
+
+    with pytest.raises(KeyError, match="nothing"):
+        turnstone.arena("mu_torere", ["random", broken], games=4)
+    with pytest.raises(turnstone.IllegalActionError, match=r"^\d+ is not legal at `"):
+        turnstone.arena("mu_torere", ["random", illegal], games=4)
+    with pytest.raises(TypeError, match="an action is an integer or a text"):
+        turnstone.arena("mancala", [lambda state: 1.5, "random"], games=4)
+    with pytest.raises(ValueError, match="no such function"):
+        turnstone.arena("mancala", ["python:broken", "random"], games=4)
+    with pytest.raises(ValueError, match="plays turnstone.Game..mancala..*, not turnstone.Game..mu_torere"):
+        turnstone.arena("mu_torere", [turnstone.Agent("mancala", "random"), "random"], games=4)
+    with pytest.raises(TypeError, match="an agent is a spec, an Agent, a Search or a function of a State, not int"):
+        turnstone.arena("mu_torere", ["random", 3], games=4)
+
+
 @pytest.mark.skipif(turnstone._turnstone._PROGRAM, reason="built with the program")
 def test_a_build_without_the_program_says_so():
     for call in (

@@ -322,3 +322,29 @@ def test_each_env_has_a_seed_of_its_own(opponent):
     assert trace([5, None, 7])[::2] == whole[::2]
     with pytest.raises(ValueError, match="there are 2 seeds for 3 envs"):
         trace([1, 2])
+
+
+@pytest.mark.parametrize("kind", ["function", "Search", "Agent"])
+def test_opponents_that_are_no_specs(kind):
+    opponent = {
+        "function": lambda state: state.legal_moves()[-1],
+        "Search": turnstone.Search("mancala", "uniform", simulations=4),
+        "Agent": turnstone.Agent("mancala", "alphabeta:depth=1"),
+    }[kind]
+    env = TurnstoneEnv("mancala", opponent=opponent, seat=1)
+    _, info = env.reset(seed=1)
+    assert env.position.last_action is not None, "the opponent has begun"
+    if kind == "function":
+        start = turnstone.State("mancala")
+        while start.to_play == 0:
+            start = start.play(start.legal_actions()[-1])
+        assert env.position == start
+    over = False
+    while not over:
+        _, _, terminated, truncated, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
+        over = terminated or truncated
+    envs = TurnstoneVectorEnv("mancala", 2, opponent=opponent)
+    envs.reset()
+    envs.step(envs.action_masks().argmax(1))
+    with pytest.raises(ValueError, match="not turnstone.Game..konane") if kind != "function" else pytest.raises(TypeError):
+        TurnstoneEnv("konane", opponent=opponent if kind != "function" else 3)

@@ -1,17 +1,22 @@
-"""Arguments that the environments share: a game with its parameters, and actions."""
+"""Arguments that several calls share: a game with its parameters, actions, and agents."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import operator
-from typing import Any, Callable, Mapping, ParamSpec, TypeVar
+import re
+import threading
+from typing import Any, Callable, Mapping, ParamSpec, TypeVar, Union
 
 import numpy as np
 
-from ._turnstone import _game
+from ._turnstone import Agent, Game, Search, State, _game
 
-__all__ = ["action_index", "checked_options", "takes_game"]
+__all__ = ["Player", "action_index", "chooser", "checked_options", "player_name", "takes_game"]
+
+Player = Union[str, Agent, Search, Callable[[State], Any]]
+"""An agent: its spec, an `Agent`, a `Search`, or a function that returns an action of a state, as an index or a text."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,3 +63,30 @@ def checked_options(options: Any) -> Mapping[str, Any]:
     if options is None or isinstance(options, Mapping):
         return options or {}
     raise TypeError(f"options must be a dictionary, not {type(options).__name__}: {options!r}")
+
+
+def chooser(player: Player, game: Game, seed: int = 0) -> Callable[[State], Any]:
+    """The function that chooses a player's actions."""
+    if isinstance(player, str):
+        return Agent(game, player, seed=seed).act
+    if not isinstance(player, (Agent, Search)):
+        if callable(player):
+            return player
+        raise TypeError(f"an agent is a spec, an Agent, a Search or a function of a State, not {type(player).__name__}")
+    if player.game != game:
+        raise ValueError(f"{player!r} plays {player.game!r}, not {game!r}")
+    if isinstance(player, Agent):
+        return player.act
+    search, lock = player, threading.Lock()
+
+    def choose(state: State) -> int:
+        with lock:  # another thread may play another game of the match
+            return search.run(state).action
+
+    return choose
+
+
+def player_name(player: Any) -> str:
+    """The name of a player without a spec, as the specs of a match have it."""
+    name = getattr(player, "__name__", type(player).__name__)
+    return re.sub(r"\W+", "_", str(name)).strip("_") or "function"

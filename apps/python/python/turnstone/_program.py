@@ -5,14 +5,18 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Literal, Sequence, Tuple, Union
 
+import numpy as np
+
 from . import _turnstone
-from ._turnstone import Game, State
+from ._made import Player, chooser, player_name
+from ._turnstone import Agent, Game, Search, State
 
 __all__ = ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
 
@@ -157,9 +161,17 @@ def _option_text(value: Any) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _given(player: Player, game: Game) -> str | Tuple[str, Callable[[State], Any]]:
+    """A player of a match: a spec, or a name and the function that chooses."""
+    if isinstance(player, str):
+        return player
+    choose = chooser(player, game)
+    return player.spec if isinstance(player, Agent) else (player_name(player), choose)
+
+
 def arena(
     game: str | Game | type[Game],
-    agents: str | Sequence[str],
+    agents: Player | Sequence[Player],
     *,
     games: int = 200,
     openings: int | Tuple[int, int] | PathLike | None = None,
@@ -178,7 +190,8 @@ def arena(
 
     Args:
         game: name of a game, or a `Game` with parameters.
-        agents: one-line specs, such as `alphabeta:depth=6` or `az:runs/mancala,sims=100`.
+        agents: one-line specs, such as `alphabeta:depth=6` or `az:runs/mancala,sims=100`, each an `Agent`, or a `Search` or
+            function that returns an action of a `State`; the result calls these `python:<name>`.
         games: games of each meeting, in pairs with equal openings and seats swapped.
         openings: number of random plies, a range `(2, 6)` of it, or the path of a book with one line of moves each.
         opening_filter: agent whose score of an opening must be within `opening_bound` for the opening to be kept.
@@ -193,7 +206,10 @@ def arena(
         progress: called with the number of finished games and of all games.
     """
     _need_program()
-    specs = [agents] if isinstance(agents, str) else list(agents)
+    rules = _turnstone._game(game, "arena", [], None, {})
+    is_one = isinstance(agents, (str, Agent, Search)) or callable(agents)
+    players: List[Any] = [agents] if is_one else list(agents)  # type: ignore[arg-type]
+    given = [_given(player, rules) for player in players]
     options = {
         "games": games,
         "openings": openings,
@@ -206,7 +222,7 @@ def arena(
         "sprt": sprt,
     }
     texts = {name: _option_text(value) for name, value in options.items() if value is not None}
-    record, table, *reports = _turnstone._arena(game, specs, texts, ladder, threads, progress)
+    record, table, *reports = _turnstone._arena(rules, given, texts, ladder, threads, progress)
     return ArenaResult(json.loads(record), json.loads(table), *reports)
 
 
@@ -425,6 +441,15 @@ class _Progress:
         self._display.update(text, raw=True)
 
 
+def _plain(value: Any) -> Any:
+    """What a config in TOML holds in place of a number of NumPy, or of a path."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"a config holds no {type(value).__name__}: {value!r}")
+
+
 def train(
     config: Config | None = None,
     overrides: Dict[str, Any] | None = None,
@@ -466,8 +491,8 @@ def train(
     elif config is None:
         raise ValueError("give a config, or the folder of a run to resume")
     elif isinstance(config, dict):
-        text = json.dumps(config)
-        name = str(config.get("game", {}).get("name", "run"))
+        text = json.dumps(config, default=_plain)
+        name = re.sub(r"\W+", "_", str(config.get("game", {}).get("name", "run"))).strip("_")
     else:
         path = os.fspath(config)
         name = Path(path).stem
@@ -485,7 +510,7 @@ def train(
         "run": os.fspath(folder),
         "config": path,
         "config_json": text,
-        "overrides": [f"{key}={json.dumps(value)}" for key, value in (overrides or {}).items()],
+        "overrides": [f"{key}={json.dumps(value, default=_plain)}" for key, value in (overrides or {}).items()],
         "overwrite": overwrite,
         "max_minutes": max_minutes,
         "allow_engines": allow_engines,

@@ -67,7 +67,7 @@ class Game:
     Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
     actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
     `observation_many(states)`. Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`,
-    `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with
+    `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `move_text(state, action)`, `position_text(state)` with
     `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
     `turnstone.register_game` gives it a name everywhere.
     """
@@ -280,11 +280,18 @@ class VecEnv:
     def truncated(self) -> npt.NDArray[np.bool_]:
         """bool [num_envs]: a limit on the number of plies ended the game in the last step. Written in place."""
     def reset(
-        self, seed: SupportsIndex | None = None, reset_mask: Sequence[bool] | npt.NDArray[np.bool_] | None = None
+        self,
+        seed: SupportsIndex | None = None,
+        reset_mask: Sequence[bool] | npt.NDArray[np.bool_] | None = None,
+        positions: Sequence[State | None] | None = None,
     ) -> _Arrays:
         """Starts new games, only where `reset_mask` (bool [num_envs]) is true if it is given, and returns the observations
         and an info with `action_mask` (`masks` as int8, as Gymnasium's spaces take it) and `to_play`. A seed restarts the random streams of `sample`. The first reset starts
-        all games.
+        all games. They start at `positions`, a `State` or None for each env, where there is one.
+        """
+    def set(self, positions: Sequence[State | None]) -> _Arrays:
+        """Starts a new game from a position in every env that has one: `positions` is a `State` or None for each env. Returns
+        what `reset` returns. Raises RuntimeError before the first reset.
         """
     def step(self, actions: npt.ArrayLike) -> _Step:
         """Plays one action in every env, an array of integers [num_envs], and returns `(observations, rewards, terminated,
@@ -604,7 +611,7 @@ def _grade(
 ) -> str: ...
 def _arena(
     game: str | Game | type[Game],
-    agents: Sequence[str],
+    agents: Sequence[str | tuple[str, Callable[[State], Any]]],
     options: dict[str, str],
     ladder: bool,
     threads: SupportsIndex | None,

@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ._made import action_index, checked_options, takes_game
+from ._made import Player, action_index, checked_options, chooser, takes_game
 from ._register import env_id, register_envs
 from ._rendering import RENDER_MODES, RenderMode, rendered
-from ._turnstone import Agent, Game, IllegalActionError, State, VecEnv
+from ._turnstone import Game, IllegalActionError, State, VecEnv
 
 __all__ = ["TurnstoneEnv", "TurnstoneVectorEnv", "env_id", "register_envs"]
 
@@ -43,7 +43,8 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
 
     Args:
         game: name of a game, or a `Game`.
-        opponent: spec of any agent of the program: `random`, `alphabeta:depth=4`, `az:pretrained,sims=50`, ...
+        opponent: spec of any agent of the program: `random`, `alphabeta:depth=4`, `az:pretrained,sims=50`, ...; an `Agent`, a
+            `Search`, or a function that returns an action of a `State`.
         seat: 0 or 1 to play always that player; `alternate` changes with every game; `random` draws it.
         illegal: what an illegal action does: `raise` an `IllegalActionError`, `lose` the game, or `random`, play a
             random legal action in its place.
@@ -58,7 +59,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
     def __init__(
         self,
         game: str | Game | type[Game],
-        opponent: str = "random",
+        opponent: Player = "random",
         seat: Seat = "alternate",
         illegal: Illegal = "raise",
         render_mode: RenderMode | None = None,
@@ -72,7 +73,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
         self.opponent = opponent
         self.render_mode = render_mode
         self._seat, self._illegal = seat, illegal
-        self._agent = Agent(self.game, opponent)
+        self._choose = chooser(opponent, game)
         self._games = 0
         self.to_play = 0
         """The player that the agent plays in the present game, 0 or 1: it is to move unless the game is over."""
@@ -87,11 +88,11 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
     ) -> Tuple[np.ndarray[Any, Any], Dict[str, Any]]:
         """Starts a game. `options` may hold `seat` (0 or 1) and `position` (a `State` or its text)."""
         super().reset(seed=seed)
-        options = checked_options(options)
+        asked = checked_options(options)
         if seed is not None:
             self._games = 0
-            self._agent = Agent(self.game, self.opponent, seed=int(self.np_random.integers(2**63)))
-        seat = options.get("seat", self._seat)
+            self._choose = chooser(self.opponent, self.game, int(self.np_random.integers(2**63)))
+        seat = asked.get("seat", self._seat)
         if seat == "alternate":
             self.to_play = self._games % 2
         elif seat == "random":
@@ -102,7 +103,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
             raise ValueError(f"options['seat'] is {seat!r}, but must be 0 or 1")
         self._games += 1
         self._over = False
-        position = options.get("position")
+        position = asked.get("position")
         if position is None:
             self.position = State(self.game)
         else:
@@ -163,7 +164,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
     def _answer(self) -> None:
         assert self.position is not None
         while not self.position.is_over and self.position.to_play != self.to_play:
-            self.position = self.position.play(self._agent.act(self.position))
+            self.position = self.position.play(self._choose(self.position))
 
     def _observation(self) -> np.ndarray[Any, Any]:
         assert self.position is not None
@@ -177,7 +178,7 @@ class TurnstoneEnv(gymnasium.Env[np.ndarray[Any, Any], np.int64]):
 class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]):
     """Many games as one vector environment.
 
-    With an opponent (a spec) the envs are those of `TurnstoneEnv`. Without one both sides are played by the caller: in
+    With an opponent the envs are those of `TurnstoneEnv`. Without one both sides are played by the caller: in
     each env the action is that of the player to move, `info["to_play"]`, and the reward is that of the player who made it;
     `info["rewards"]` holds those of both.
 
@@ -188,7 +189,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
     Args:
         game: name of a game, or a `Game`.
         num_envs: number of games.
-        opponent: spec of an agent, or None to play both sides.
+        opponent: as of `TurnstoneEnv`, or None to play both sides.
         threads: number of threads that step the games, where both sides are played.
         autoreset_mode: when a game that has ended starts anew; Gymnasium's default is the next step.
         copy: whether arrays are copied, so that they can be kept.
@@ -204,7 +205,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
         self,
         game: str | Game | type[Game],
         num_envs: int = 1,
-        opponent: str | None = "random",
+        opponent: Player | None = "random",
         threads: int = 1,
         autoreset_mode: AutoresetMode | Literal["next_step", "same_step", "disabled"] = AutoresetMode.NEXT_STEP,
         copy: bool = True,

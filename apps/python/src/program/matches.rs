@@ -13,6 +13,14 @@ use turnstone_search::Stop;
 
 use crate::errors::{agent_error, program_error, value_error};
 use crate::game::Game;
+use crate::program::functions::{Matches, Named};
+
+/// An agent that is given as a spec, or as a name and a function of the state.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    Spec(String),
+    Function(String, Py<PyAny>),
+}
 
 /// What is asked of a match.
 struct Asked {
@@ -36,14 +44,19 @@ struct Counts {
 pub(crate) fn arena(
     py: Python<'_>,
     game: &Bound<'_, PyAny>,
-    agents: Vec<String>,
+    agents: Vec<Given>,
     options: BTreeMap<String, String>,
     ladder: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<[String; 5]> {
     let game = Game::of(game)?;
-    let agents = agents.iter().map(|spec| spec.parse::<AgentSpec>()).collect::<Result<Vec<_>, _>>();
+    let (mut named, matches) = (Named::default(), Matches::default());
+    let agents = agents.into_iter().map(|agent| match agent {
+        Given::Spec(spec) => spec.parse::<AgentSpec>(),
+        Given::Function(name, function) => named.add(&name, function, &game, &matches).parse(),
+    });
+    let agents = agents.collect::<Result<Vec<_>, _>>();
     let mut asked = Asked {
         agents: agents.map_err(agent_error)?,
         options: MatchOptions::default(),
@@ -53,7 +66,7 @@ pub(crate) fn arena(
     for (name, text) in &options {
         asked.options.set(name, text).map_err(value_error)?;
     }
-    let (stop, counts) = (Stop::default(), Arc::new(Counts::default()));
+    let (stop, counts) = (matches.stop.clone(), Arc::new(Counts::default()));
     let (flag, shown_counts) = (stop.clone(), Arc::clone(&counts));
     let mut shown = usize::MAX;
     let look = |py: Python<'_>| {
@@ -69,7 +82,8 @@ pub(crate) fn arena(
     let report = move || {
         game_of_work.warn_if_endless()?;
         let rules: &dyn PlayableGame = &*rules;
-        let result = play(rules, &asked, &counts, &stop)?;
+        let result = play(rules, &asked, &counts, &stop);
+        let result = matches.fault().map_or(result, Err)?;
         let page = result.page(rules).map_err(program_error)?;
         let [record, table] = [result.json(), result.table()].map(|value| value.to_string());
         Ok([record, table, result.text(), result.ratings_svg(), page])
