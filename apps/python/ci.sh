@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel and tests it in a fresh virtual environment: the package's tests, PettingZoo's and Gymnasium's own,
-# OpenSpiel's Mancala, types, memory and the notebook; with PyTorch also MaskablePPO and the AlphaZero example. The tests
+# OpenSpiel's Mancala and games, types, memory and the notebook; with PyTorch also MaskablePPO and the AlphaZero example. The tests
 # of environments run a second time with the oldest packages that `pyproject.toml` allows, where there is a python3.10. What
 # cannot be installed is skipped with a message.
 #
@@ -51,7 +51,7 @@ test/bin/pip install -q wheel/*.whl pytest "gymnasium>=1.1" pettingzoo pandas
 test/bin/pip install -q mypy || echo "skipped: mypy cannot be installed"
 test/bin/pip install -q pyright || echo "skipped: pyright cannot be installed"
 test/bin/pip install -q onnxruntime || echo "skipped: onnxruntime cannot be installed, so exports are not run"
-test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared"
+test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared and its games are not tried"
 test/bin/pip install -q trackio wandb || echo "skipped: the trackers of experiments cannot be installed"
 test/bin/python -c "import turnstone; print(turnstone.__version__, turnstone.__file__)"
 test/bin/turnstone --version

@@ -12,6 +12,8 @@ use crate::params::Params;
 /// that adds to it.
 pub struct Games<T: ?Sized> {
     rows: Vec<Row<T>>,
+    /// Games that are made by name and not listed.
+    families: Vec<Row<T>>,
 }
 
 /// A game's row in a list: its name, and how it is made from its parameters.
@@ -46,7 +48,7 @@ impl<T: ?Sized> Clone for Row<T> {
 
 impl<T: ?Sized> Clone for Games<T> {
     fn clone(&self) -> Self {
-        Self { rows: self.rows.clone() }
+        Self { rows: self.rows.clone(), families: self.families.clone() }
     }
 }
 
@@ -58,7 +60,7 @@ impl<T: ?Sized> Debug for Games<T> {
 
 impl<T: ?Sized> FromIterator<Row<T>> for Games<T> {
     fn from_iter<I: IntoIterator<Item = Row<T>>>(rows: I) -> Self {
-        rows.into_iter().fold(Self { rows: Vec::new() }, Self::with)
+        rows.into_iter().fold(Self { rows: Vec::new(), families: Vec::new() }, Self::with)
     }
 }
 
@@ -73,6 +75,14 @@ impl<T: ?Sized> Games<T> {
         self
     }
 
+    /// The list with a family of games, such as those of another library, which [`Games::names`] does not name. Its row takes
+    /// the parameter `game`, and `NAME:TEXT` is the game with `game=TEXT`.
+    #[must_use]
+    pub fn with_family(mut self, row: Row<T>) -> Self {
+        self.families.push(row);
+        self
+    }
+
     /// The names of the games, in the order of the list.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.rows.iter().map(|row| row.name)
@@ -83,8 +93,12 @@ impl<T: ?Sized> Games<T> {
     /// # Errors
     /// An unknown name or parameter, or a parameter value out of its range.
     pub fn make(&self, name: &str, params: &Params) -> Result<Arc<T>, Error> {
-        match self.rows.iter().find(|row| row.name == name) {
-            Some(row) => (row.make)(params),
+        if let Some(row) = self.rows.iter().chain(&self.families).find(|row| row.name == name) {
+            return (row.make)(params);
+        }
+        let (family, game) = name.split_once(':').unwrap_or_default();
+        match self.families.iter().find(|row| row.name == family) {
+            Some(row) => (row.make)(&params.clone().with("game", game)),
             None => Err(Error::UnknownGame {
                 name: crate::error::shortened(name),
                 nearest: nearest(name, self.names()),

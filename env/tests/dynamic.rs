@@ -37,3 +37,17 @@ fn unknown_names_are_guessed_and_rows_replaced() {
     let count = games.names().count();
     assert_eq!(games.with(Row::<dyn DynGame>::of::<Konane>()).names().count(), count);
 }
+
+#[test]
+fn a_family_is_made_by_name_and_not_listed() {
+    let family = Row::<dyn DynGame>::new("family", |params| {
+        let (_, game) = params.iter().find(|(key, _)| *key == "game").expect("the text behind the colon");
+        built_in().make(game, &Params::new())
+    });
+    let games = built_in().with_family(family);
+    assert!(games.names().all(|name| name != "family"));
+    assert_eq!(games.make("family:konane", &Params::new()).expect("a game").name(), "konane");
+    assert_eq!(games.make("family", &Params::new().with("game", "mancala")).expect("a game").name(), "mancala");
+    assert!(games.make("family:konan", &Params::new()).is_err());
+    assert!(games.make("mancala:konane", &Params::new()).is_err() && games.make(":", &Params::new()).is_err());
+}

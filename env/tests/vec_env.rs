@@ -162,7 +162,7 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
 #[test]
 fn games_start_at_positions_whatever_the_threads() {
     let game = Mancala::default();
-    let any = Erased::new(game.clone());
+    let any = Erased::new(game);
     let after = |&action: &Action| {
         let mut state = any.start();
         any.play(&mut state, action);
@@ -171,7 +171,7 @@ fn games_start_at_positions_whatever_the_threads() {
     let states: Vec<AnyState> = any.legal_actions(&any.start()).iter().map(after).collect();
     let run = |threads: usize| {
         let mut rows = Rows::new(&game.spec(), 5);
-        let mut lanes = Erased::new(game.clone()).lanes(5, threads, AutoReset::Disabled);
+        let mut lanes = Erased::new(game).lanes(5, threads, AutoReset::Disabled);
         lanes.reset(Some(1), &|_| true, &mut rows.buffers());
         lanes.set(&[None, Some(states[1].clone()), None, None, Some(states[4].clone())], &mut rows.buffers());
         let found: Vec<AnyState> = (0..5).map(|env| lanes.state(env)).collect();

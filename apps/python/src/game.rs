@@ -311,7 +311,7 @@ impl<'py> IntoPyObject<'py> for Game {
 /// Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
 /// actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
 /// `observation_many(states)`. Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`,
-/// `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `position_text(state)` with
+/// `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `move_text(state, action)`, `position_text(state)` with
 /// `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
 /// `turnstone.register_game` gives it a name everywhere.
 #[pyclass(frozen, subclass, name = "Game", module = "turnstone")]

@@ -76,6 +76,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::add_to(module)?;
     module.add_class::<game::GameObject>()?;
     py_game::set_base(&module.py().get_type::<game::GameObject>());
+    registry::add_family(own_games::open_spiel_games());
     module.add_class::<state::State>()?;
     module.add_class::<state::Outcome>()?;
     module.add_class::<vec_env::VecEnv>()?;

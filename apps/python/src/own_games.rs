@@ -1,11 +1,11 @@
-//! Functions for games whose rules are written in Python: registration and checks.
+//! Functions for games whose rules are written in Python: registration and checks, and the games of OpenSpiel.
 
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
-use turnstone_env::{Params, Row};
+use pyo3::types::{PyDict, PyType};
+use turnstone_env::{Error, Params, Row};
 use turnstone_selfplay::TrainableGame;
 
 use crate::errors::value_error;
@@ -55,4 +55,28 @@ pub(crate) fn check_game(py: Python<'_>, game: &Bound<'_, PyAny>, games: usize, 
         || PyTypeError::new_err(format!("{}: the rules are in Rust, whose tests check them", game.rules.name()));
     let rules = game.python().ok_or_else(wrong)?;
     py.detach(|| rules.check(games, seed))
+}
+
+/// The name of OpenSpiel's games.
+const OPEN_SPIEL: &str = "open_spiel";
+
+/// The games of OpenSpiel, each made from the parameter `game`.
+pub(crate) fn open_spiel_games() -> Row<dyn TrainableGame> {
+    Row::new(OPEN_SPIEL, open_spiel)
+}
+
+/// The game of OpenSpiel that the parameter `game` names.
+fn open_spiel(params: &Params) -> Result<Arc<dyn TrainableGame>, Error> {
+    Python::attach(|py| {
+        let given = PyDict::new(py);
+        params.iter().try_for_each(|(key, value)| given.set_item(key, value))?;
+        let made = py.import("turnstone._open_spiel")?.call_method("open_spiel", (), Some(&given))?;
+        Ok(GameObject::python(&made)? as Arc<dyn TrainableGame>)
+    })
+    .map_err(|error: PyErr| {
+        let value = params.iter().map(|(_, value)| value).collect::<Vec<_>>().join(", ");
+        let fault = Python::attach(|py| error.value(py).to_string());
+        let fault = fault.strip_prefix(&format!("{value}: ")).unwrap_or(&fault).to_owned();
+        Error::ParamValue { game: OPEN_SPIEL, key: "game".to_owned(), value, fault }
+    })
 }

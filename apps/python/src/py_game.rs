@@ -333,11 +333,20 @@ impl Rules for PyGame {
 }
 
 impl Notation for PyGame {
-    fn action_text(&self, _: &PyState, action: Action) -> String {
+    fn action_text(&self, state: &PyState, action: Action) -> String {
+        if self.0.rules.has_move_text && self.facts(state).legal.contains(&action) {
+            return self.ask(|py, rules| rules.move_text(py, state, action));
+        }
         self.texts().0[action.index()].clone()
     }
 
-    fn parse_action(&self, _: &PyState, text: &str) -> Result<Action, Error> {
+    fn parse_action(&self, state: &PyState, text: &str) -> Result<Action, Error> {
+        if self.0.rules.has_move_text
+            && let Some(action) =
+                self.facts(state).legal.iter().find(|action| self.action_text(state, **action) == text)
+        {
+            return Ok(*action);
+        }
         let known = self.texts().1.get(text).copied();
         known.ok_or_else(|| Error::action(text, "is not the text of an action"))
     }

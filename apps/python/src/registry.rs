@@ -11,10 +11,19 @@ static ADDED: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
 /// Rows of the games that a module was built with beside the built-in ones.
 static COMPILED: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
 
-/// The games whose rules are in Rust: they are always there.
+/// Rows of games that are made by name and not listed.
+static FAMILIES: Mutex<Vec<Row<dyn TrainableGame>>> = Mutex::new(Vec::new());
+
+/// The games that every process of the package has: those whose rules are in Rust, and the families.
 pub(crate) fn built_in() -> Games {
     let compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    compiled.iter().cloned().fold(turnstone_games::list!(turnstone_selfplay::row), Games::with)
+    let listed = compiled.iter().cloned().fold(turnstone_games::list!(turnstone_selfplay::row), Games::with);
+    FAMILIES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().fold(listed, Games::with_family)
+}
+
+/// Adds a family, when the module is loaded.
+pub(crate) fn add_family(row: Row<dyn TrainableGame>) {
+    FAMILIES.lock().unwrap_or_else(PoisonError::into_inner).push(row);
 }
 
 /// Adds a game in Rust, when the module is loaded. It replaces one of the same name.

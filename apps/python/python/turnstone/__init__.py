@@ -11,7 +11,7 @@ Games are `mu_torere`, `mancala`, `morris`, `konane` and `morabaraba`. Positions
 
 `env` makes a PettingZoo environment, `VecEnv` steps many games into NumPy arrays, `gymnasium.make` finds
 `turnstone/Mancala-v1` and `pettingzoo.make` finds `turnstone/mancala-v1`, and `Search` and `SelfPlay` search with a network of any framework. A subclass of `Game` is a game with
-its rules in Python, which `check_game` checks and `register_game` makes known by its name.
+its rules in Python, which `check_game` checks and `register_game` makes known by its name. `open_spiel` makes one of OpenSpiel's.
 
 Conventions: players are 0 and 1, and the same player may move twice in a row. An action's index means the same in every
 state. Observations are seen by the player to move, and so are the policy vectors of networks: see `Game.policy_index`.
@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeVar
 
 from ._examples import Examples
 from ._made import takes_game
+from ._open_spiel import open_spiel
 from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
 from ._rendering import RenderMode
 from ._turnstone import (
@@ -72,6 +73,7 @@ __all__ = [
     "games",
     "grade",
     "load",
+    "open_spiel",
     "parallel_env",
     "raw_env",
     "register_game",

@@ -304,7 +304,7 @@ class TurnstoneVectorEnv(VectorEnv[np.ndarray[Any, Any], np.ndarray[Any, Any], n
                 self._add_info(info, {"final_obs": state.observation(), "final_info": final}, i)
         return self._observations(), rewards, terminated.copy(), truncated.copy(), info
 
-    def _need_reset(self, ended: np.ndarray[Any, Any]) -> None:
+    def _need_reset(self, ended: Any) -> None:
         if ended.any():
             env = int(ended.argmax())
             raise gymnasium.error.ResetNeeded(f"env {env}: the game is over: reset it with options['reset_mask']")

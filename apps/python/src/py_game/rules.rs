@@ -62,6 +62,8 @@ pub(super) struct PyRules {
     pub(super) outcome: Forms,
     pub(super) legal: Forms,
     pub(super) observe: Forms,
+    /// Whether texts of legal actions depend on the position.
+    pub(super) has_move_text: bool,
 }
 
 impl PyRules {
@@ -87,6 +89,7 @@ impl PyRules {
             outcome: forms("outcome", "outcome_many")?,
             legal: forms("legal_actions", "legal_actions_many")?,
             observe: forms("observation", "observation_many")?,
+            has_move_text: overrides(object, "move_text")?,
             layout,
         };
         let start = rules.layout.state(&start)?;
@@ -247,6 +250,11 @@ impl PyRules {
         let by_text =
             texts.iter().enumerate().rev().map(|(action, text)| (text.clone(), Action(action as u16))).collect();
         Ok((texts, by_text))
+    }
+
+    /// The text of a legal action in a position.
+    pub(super) fn move_text(&self, py: Python<'_>, state: &PyState, action: Action) -> PyResult<String> {
+        self.call(py, "move_text", (self.layout.frozen(py, state)?, action.0), |text| text.extract())
     }
 
     /// The position in a text of the game's own notation, or its numbers.
