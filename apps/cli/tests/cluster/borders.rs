@@ -39,7 +39,7 @@ fn permissions_keep_a_worker_to_its_own_subjects() {
     // Users of another account do not see the run.
     let url = server.url();
     let status = |user, file| place.run_to_end(&["cluster", "status", &url, "--user", user, "--password-file", file]).1;
-    assert!(status("leader", &leader_file).contains("24 waiting") && status("other", &other_file).contains("(no run)"));
+    assert!(status("leader", &leader_file).contains("20 waiting") && status("other", &other_file).contains("(no run)"));
     let stray = ["--name", "w2", "--user", "w1", "--password-file", &worker_file];
     let (code, said) = place.worker(&url, &stray).end();
     assert!(code == Some(1) && said.contains("give the --name that the user's permissions are for"), "{said}");
