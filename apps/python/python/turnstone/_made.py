@@ -68,7 +68,7 @@ def checked_options(options: Any) -> Mapping[str, Any]:
 def chooser(player: Player, game: Game, seed: int = 0) -> Callable[[State], Any]:
     """The function that chooses a player's actions."""
     if isinstance(player, str):
-        return Agent(game, player, seed=seed).act
+        return functools.partial(Agent.act, Agent(game, player, seed=seed))  # copies copy the agent
     if not isinstance(player, (Agent, Search)):
         if callable(player):
             return player
@@ -76,7 +76,7 @@ def chooser(player: Player, game: Game, seed: int = 0) -> Callable[[State], Any]
     if player.game != game:
         raise ValueError(f"{player!r} plays {player.game!r}, not {game!r}")
     if isinstance(player, Agent):
-        return player.act
+        return functools.partial(Agent.act, player)
     search, lock = player, threading.Lock()
 
     def choose(state: State) -> int:
