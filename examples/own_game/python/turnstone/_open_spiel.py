@@ -1,0 +1,1 @@
+../../../../apps/python/python/turnstone/_open_spiel.py
