@@ -20,18 +20,15 @@ def main() -> int:
         return 1
     # The program installs handlers of its own where it stops cleanly.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with tempfile.TemporaryDirectory() as folder:
-        return _turnstone._main(["turnstone", *_with_config(sys.argv[1:], Path(folder))])
-
-
-def _with_config(arguments: list[str], folder: Path) -> list[str]:
-    """The arguments with a config file in place of a game of OpenSpiel that is to be trained: `train open_spiel:hex`."""
+    arguments = sys.argv[1:]
     name = next((each for each in arguments[1:] if each.startswith("open_spiel:")), None)
     if arguments[:1] != ["train"] or name is None:
-        return arguments
-    config = folder / (re.sub(r"\W+", "_", name).strip("_") + ".toml")
-    config.write_text(f"[game]\nname = {json.dumps(name)}\n", encoding="utf-8")
-    return [str(config) if each == name else each for each in arguments]
+        return _turnstone._main(["turnstone", *arguments])
+    # A game of OpenSpiel in place of a config: `train open_spiel:hex`.
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, re.sub(r"\W+", "_", name).strip("_") + ".toml")
+        config.write_text(f"[game]\nname = {json.dumps(name)}\n", encoding="utf-8")
+        return _turnstone._main(["turnstone", *(str(config) if each == name else each for each in arguments)])
 
 
 if __name__ == "__main__":
