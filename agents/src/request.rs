@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use turnstone_env::{Action, Side};
-use turnstone_search::Evaluation;
-use turnstone_search::Stop;
 use turnstone_search::classic::{Control, Limits, SearchResult, WIN_BAND};
+use turnstone_search::{Evaluation, Stop};
 
 /// Limits of a search, stop flag and clock. The default uses the agent's own limits.
 #[derive(Clone, Default, Debug)]

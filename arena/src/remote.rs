@@ -1,9 +1,8 @@
 //! Games and answers that other machines play on behalf of this one.
 
-use turnstone_agents::search::Stop;
-
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame, Traits};
 
 use super::record::{GameRecord, TournamentHeader, TournamentSettings};
@@ -40,7 +39,7 @@ pub struct RemoteRound<'a> {
     pub put: &'a dyn Fn(usize, GameRecord) -> Result<()>,
     /// Whether the game with this index is still needed: a test may end a match early.
     pub is_needed: &'a dyn Fn(usize) -> bool,
-    /// Ends it when set.
+    /// Ends it when raised.
     pub stop: &'a Stop,
 }
 
@@ -56,7 +55,7 @@ pub struct RemotePositions<'a> {
     pub seed: u64,
     /// Takes the answer to the position with this number, or says what is wrong with it.
     pub put: &'a dyn Fn(usize, RemoteAnswer) -> Result<(), String>,
-    /// Ends it when set.
+    /// Ends it when raised.
     pub stop: &'a Stop,
 }
 

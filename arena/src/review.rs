@@ -7,9 +7,8 @@ mod truth;
 mod text;
 mod page;
 
-use turnstone_agents::search::Stop;
-
 use anyhow::{Result, ensure};
+use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, DynExactValues, PlayableGame};
 use turnstone_env::{Action, AnyState};
 

@@ -38,9 +38,9 @@ pub struct Running<'a> {
     pub threads: usize,
     /// Called with every finished game, in any order.
     pub progress: &'a (dyn Fn(&GameRecord) + Sync),
-    /// Stops the tournament when set, inside moves too. Games in progress are given up.
+    /// Stops the tournament when raised, inside moves too. Games in progress are given up.
     pub stop: &'a Stop,
-    /// Begins no further game when set, and finishes those in progress.
+    /// Begins no further game when raised, and finishes those in progress.
     pub enough: Option<&'a Stop>,
     /// Maximum number of games that a thread plays side by side, for the searches of networks to share batches.
     pub at_once: usize,

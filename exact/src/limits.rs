@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use turnstone_search::Clock;
-use turnstone_search::Stop;
+use turnstone_search::{Clock, Stop};
 
 /// How long a search for an exact value may take. Limits of time make answers depend on the machine.
 #[derive(Clone, Copy, Debug)]

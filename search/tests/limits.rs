@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use turnstone_env::Rules;
 use turnstone_env::games::Mancala;
 use turnstone_games::mancala::StoreDifference;
-use turnstone_search::Clock;
-use turnstone_search::Stop;
 use turnstone_search::classic::{AlphaBeta, BestFirst, BreadthFirst, Control, Limits, Minimax};
+use turnstone_search::{Clock, Stop};
 
 /// Tables from one bucket, where every position collides, to more room than is needed.
 const TABLES: [usize; 3] = [0, 1 << 12, 1 << 20];

@@ -2,10 +2,9 @@
 
 use std::error::Error;
 
-use turnstone_search::Stop;
-
 use crate::self_play::{Progress, SelfPlayGames, Task};
 use crate::trainable::TrainableGame;
+use turnstone_search::Stop;
 
 /// Why games could not be played.
 pub type SelfPlayError = Box<dyn Error + Send + Sync>;

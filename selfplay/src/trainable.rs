@@ -1,11 +1,10 @@
 //! Object-safe interface to games that networks can be trained for.
 
-use turnstone_search::Stop;
-
 use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
 use turnstone_base::streams::Stream;
 use turnstone_env::{AnyState, Erased, Row};
 use turnstone_models::NetworkError;
+use turnstone_search::Stop;
 use turnstone_search::{Fault, TensorFunction};
 
 use crate::sample_game::{self, SamplePly, Sampling};

@@ -19,14 +19,13 @@ pub use live::LiveRun;
 pub use readme::readme_sections;
 pub use side_by_side::side_by_side;
 
-use turnstone_search::Stop;
-
 use anyhow::Result;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{grade, known};
 use turnstone_arena::page::{Page, Section, title};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::Reporter;
+use turnstone_search::Stop;
 use turnstone_selfplay::TrainableGame;
 
 use crate::run_folder::RunFolder;

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use turnstone_agents::search::Stop;
-
 use anyhow::{Context as _, Result, bail, ensure};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectErrorKind, Event, RequestErrorKind};
 use tokio::runtime::{Handle, Runtime};
+use turnstone_agents::search::Stop;
 
 use crate::messages::{JOBS, LEADERS, RESULTS, WORK};
 use crate::server::{ANSWER, ServerOptions, address, connect_options, shown};

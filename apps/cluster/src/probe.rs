@@ -2,10 +2,9 @@
 //! differ between processors with and without fused multiply-add, and between libraries of mathematical functions; integers
 //! of eight bits do not.
 
-use turnstone_agents::search::Stop;
-
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
+use turnstone_agents::search::Stop;
 use turnstone_agents::shape;
 use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};

@@ -5,11 +5,10 @@ use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
 
-use turnstone_agents::search::Stop;
-
 use anyhow::Result;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
+use turnstone_agents::search::Stop;
 
 use crate::link::Link;
 use crate::messages::{JOBS, LEADERS, RESULTS, WORK};

@@ -8,12 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use turnstone_agents::search::Stop;
-
 use crate::reply::Reply;
 use crate::request::{Hosts, LARGEST, Parsed, Request};
 use crate::route::Route;
 use crate::site::Site;
+use turnstone_agents::search::Stop;
 
 /// Maximum number of open connections. Each has a thread.
 const MOST: usize = 1024;

@@ -13,8 +13,7 @@ use std::time::Duration;
 use turnstone_agents::Effort;
 use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_exact::{ExactValues, SolveLimits};
-use turnstone_search::Clock;
-use turnstone_search::Stop;
+use turnstone_search::{Clock, Stop};
 
 use crate::game::{ConnectFour, State};
 use position::{END, Position};

@@ -1,10 +1,9 @@
 //! The input of a run, and the files of its game that it needs.
 
-use turnstone_search::Stop;
-
 use anyhow::{Context, Result};
 use rand::RngExt;
 use turnstone_base::terminal::Reporter;
+use turnstone_search::Stop;
 
 use crate::config::Config;
 use crate::run_folder::RunFolder;

@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use turnstone_search::Stop;
-
 use super::query::Task;
+use turnstone_search::Stop;
 
 /// Maximum number of waiting tasks.
 const MOST_WAITING: usize = 100_000;
