@@ -27,8 +27,11 @@ pub trait Target: 'static {
     fn target(at: &Moment<'_>, row: &mut Row<'_>) -> Option<()>;
 
     /// The loss of each position, `[positions, 1]`, from the outputs of the head and what they should be, both `[positions,
-    /// numbers]`. Each row must depend on itself alone, or results depend on the number of threads.
-    fn loss(output: tensor::Tensor<2>, target: tensor::Tensor<2>) -> tensor::Tensor<2>;
+    /// numbers]`: the mean squared error, unless the target has another. Each row must depend on itself alone, or results
+    /// depend on the number of threads.
+    fn loss(output: tensor::Tensor<2>, target: tensor::Tensor<2>) -> tensor::Tensor<2> {
+        (output - target).square().mean_dim(1)
+    }
 }
 
 /// How a row is written.
@@ -260,10 +263,6 @@ mod tests {
         fn target(_: &Moment<'_>, row: &mut Row<'_>) -> Option<()> {
             row.set(1, 1.0);
             Some(())
-        }
-
-        fn loss(output: tensor::Tensor<2>, target: tensor::Tensor<2>) -> tensor::Tensor<2> {
-            (output - target).square().mean_dim(1)
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::targets::tensor::Tensor;
 use crate::targets::{Target, register_target, value_target};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::MuTorere;
@@ -67,10 +66,6 @@ impl Target for Last {
         (0..at.spec().points).for_each(|point| row.set(point, at.last().features[point]));
         Some(())
     }
-
-    fn loss(output: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
-        (output - target).square().mean_dim(1)
-    }
 }
 
 /// The policy two plies later, of which there is none at the end.
@@ -85,10 +80,6 @@ impl Target for TwoLater {
         let later = at.later(2)?;
         later.policy_indices.iter().zip(later.policy).for_each(|(&index, &share)| row.set(usize::from(index), share));
         Some(())
-    }
-
-    fn loss(output: Tensor<2>, target: Tensor<2>) -> Tensor<2> {
-        (output - target).square().mean_dim(1)
     }
 }
 
