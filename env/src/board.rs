@@ -8,10 +8,12 @@ use crate::svg::{self, BoardPoint};
 pub use self::cells::Cells;
 pub use self::graph::Graph;
 pub use self::pits::Pits;
+pub use self::steps::{Place, Step};
 
 mod cells;
 mod graph;
 mod pits;
+mod steps;
 
 /// What is to be seen of a position. Drawings as text and as SVG, the words of screen readers and the points of a page
 /// derive from it.
@@ -43,14 +45,24 @@ pub struct Board {
     pub letters: [char; 3],
     /// Points that the last action concerned.
     pub marked: Vec<usize>,
+    /// What the last action moved, in order.
+    pub steps: Vec<Step>,
+    /// What the last action brought about, in a few words: `Mill!`. Empty where it only moved something.
+    pub event: String,
     /// Lines of pieces to emphasise: closed mills, four in a row.
     pub formed: Vec<Vec<usize>>,
     /// Lines along which something is forbidden.
     pub banned: Vec<Vec<usize>>,
+    /// Pieces that each side has taken.
+    pub captured: [usize; 2],
     /// What the board does not show, such as pieces in hand, in a line each; beside a stone where it is about a side.
     pub notes: Vec<(Option<Side>, String)>,
     /// Who is to move for what, or how the game ended.
     pub status: String,
+    /// What the side to move does on the board, as advice to a person: `Choose a stone, then where it jumps`.
+    pub task: String,
+    /// Why the game is over: `Light cannot move`.
+    pub reason: String,
 }
 
 /// The points of a board and how they lie. It is the same in every position of a game.
@@ -88,10 +100,15 @@ impl Board {
             dark: Side::First,
             letters: ['X', 'O', '.'],
             marked: Vec::new(),
+            steps: Vec::new(),
+            event: String::new(),
             formed: Vec::new(),
             banned: Vec::new(),
+            captured: [0; 2],
             notes: Vec::new(),
             status: String::new(),
+            task: String::new(),
+            reason: String::new(),
         }
     }
 
@@ -105,6 +122,12 @@ impl Board {
             Shape::Pits(pits) => pits.points(),
             Shape::Text(_) => Vec::new(),
         }
+    }
+
+    /// Where the drawing has a side's store, if it has one.
+    #[must_use]
+    pub fn store(&self, side: Side) -> Option<BoardPoint> {
+        if let Shape::Pits(pits) = &self.shape { Some(pits.store(side)) } else { None }
     }
 
     /// The board as lines of text, for a person to read, with its notes and its status.

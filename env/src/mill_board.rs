@@ -130,6 +130,16 @@ impl<const POINTS: usize, const MILLS: usize> MillBoard<POINTS, MILLS> {
         }
     }
 
+    /// What the side to move does, with a word for a piece and one for taking one.
+    pub(crate) fn task(removes: bool, in_hand: u8, flies: bool, [piece, remove]: [&str; 2]) -> String {
+        match (removes, in_hand > 0, flies) {
+            (true, _, _) => format!("{remove} one of the ringed {piece}s"),
+            (_, true, _) => format!("place a {piece} on a free point"),
+            (_, _, true) => format!("choose a {piece}, then any free point"),
+            _ => format!("choose a {piece}, then the point beside it"),
+        }
+    }
+
     /// The closed mills of both sides.
     fn closed_mills(&self, pieces: [u32; 2]) -> Vec<Vec<usize>> {
         let closed = |mill: &&u32| pieces.iter().any(|set| set & **mill == **mill);

@@ -1,7 +1,7 @@
 //! How actions and positions are written, read and drawn: the [`Notation`] trait.
 
 use crate::action::{Action, ActionList};
-use crate::board::{Board, Cells, Content, Shape};
+use crate::board::{Board, Cells, Content, Place, Shape, Step};
 use crate::error::Error;
 use crate::rules::Rules;
 
@@ -81,15 +81,31 @@ pub fn board_of_planes<G: Notation>(game: &G, state: &G::State, last: Option<(&G
     };
     Board {
         contents: (0..spec.points).map(content).collect(),
-        marked: marks(game, last),
         status,
         ..Board::new(Shape::Cells(Cells::new(spec.lattice, spec.cells)), spec.points)
     }
+    .after(game, last)
 }
 
-/// The points that the last action concerned.
-pub(crate) fn marks<G: Notation>(game: &G, last: Option<(&G::State, Action)>) -> Vec<usize> {
-    last.map(|(before, action)| game.points_of(before, action)).unwrap_or_default()
+impl Board {
+    /// The same after an action, with its marks, and with the steps and the event that follow from the difference to the
+    /// position before: a piece goes along the points of the action or comes from the mover's hand, and pieces that are gone
+    /// are beside the mover's. Stones of no side do not tell where they went, so their game gives its steps itself.
+    ///
+    /// `last` is the position before and the action, if there was one.
+    #[must_use]
+    pub fn after<G: Notation>(self, game: &G, last: Option<(&G::State, Action)>) -> Self {
+        let Some((state, action)) = last else { return self };
+        let (path, mover) = (game.points_of(state, action), game.mover(state));
+        let before = game.board(state, None);
+        let steps = self.steps_since(&before, &path, mover);
+        let captured = |step: &&Step| step.to == Place::Beside(mover) && step.what == Content::Piece(mover.other());
+        let event = match steps.iter().filter(captured).count() {
+            0 | 1 => String::new(),
+            captured => format!("{captured} captured"),
+        };
+        Self { marked: path, steps, event, ..self }
+    }
 }
 
 /// Plays an action after checking that it is legal.

@@ -112,6 +112,15 @@ impl Spec {
         }
     }
 
+    /// A side's name as a sentence begins with it, without what stands in parentheses: `Dark`.
+    #[must_use]
+    pub fn side_name(&self, side: Side) -> String {
+        let name = self.sides[side.index()];
+        let name = name.split(" (").next().unwrap_or(name);
+        let mut letters = name.chars();
+        letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
     /// Who is to move, or how the game ended, with the players' names.
     #[must_use]
     pub fn status(&self, outcome: Option<Outcome>, mover: Side) -> String {

@@ -15,6 +15,7 @@ const LABEL: f32 = 19.0;
 
 /// Height of the pits of each side, and of their labels.
 const PITS_Y: [f32; 2] = [174.0, 90.0];
+const STORE_Y: f32 = 132.0;
 const LABELS_Y: [f32; 2] = [238.0, 24.0];
 
 /// Two rows of pits, the first side's below, and stores: the first side's at the right, the second side's at the left. The
@@ -36,6 +37,11 @@ impl Pits {
     pub(super) fn points(&self) -> Vec<BoardPoint> {
         let pits = Side::BOTH.into_iter().flat_map(|side| (0..self.pits).map(move |pit| (side, pit)));
         pits.map(|(side, pit)| BoardPoint::new(self.label(side, pit), centre(side, pit), PIT_RADIUS)).collect()
+    }
+
+    pub(super) fn store(&self, side: Side) -> BoardPoint {
+        let place = [self.pits + 1, 0][side.index()];
+        BoardPoint::new((self.first + place - 1).to_string(), [column(place), STORE_Y], STORE_RADIUS)
     }
 
     /// The rows with the pits' numbers above.
@@ -70,11 +76,10 @@ impl Pits {
                 let label = format!("{}: {stones}", self.label(side, pit));
                 sheet.text([at[0], LABELS_Y[side.index()]], LABEL, label);
             }
-            let place = [self.pits + 1, 0][side.index()];
-            let (x, stones) = (column(place), self.stores[side.index()]);
+            let (BoardPoint { label, at: [x, _], .. }, stones) = (self.store(side), self.stores[side.index()]);
             sheet.rectangle([x - STORE_RADIUS, 60.0], [2.0 * STORE_RADIUS, 144.0], STORE_RADIUS, Paint::HOLLOW);
-            draw_stones(&mut sheet, [x, 132.0], stones);
-            sheet.text([x, LABELS_Y[side.index()]], LABEL, format_args!("{}: {stones}", self.first + place - 1));
+            draw_stones(&mut sheet, [x, STORE_Y], stones);
+            sheet.text([x, LABELS_Y[side.index()]], LABEL, format_args!("{label}: {stones}"));
         }
         let [first, second] = self.stores;
         // On a narrow board the stores' own labels must do.

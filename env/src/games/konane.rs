@@ -32,7 +32,7 @@ use self::state::{PIECES, Phase};
 use crate::action::{Action, ActionList};
 use crate::board::{Board, Cells, Shape};
 use crate::error::Error;
-use crate::notation::{Notation, marks};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
 use crate::params::Params;
@@ -172,13 +172,23 @@ impl Notation for Konane {
         let columns = (1..=self.size).map(|column| column.to_string()).collect();
         Board {
             contents: self.points().map(|(row, column)| self.stone_at(state, row, column).into()).collect(),
-            marked: marks(self, last),
+            captured: Side::BOTH.map(|side| self.missing(state, side.other())),
             status: self.spec.status(self.outcome(state), state.mover),
+            task: match self.phase::<4>(state) {
+                Phase::FirstRemoval => "remove one of the ringed stones".into(),
+                Phase::SecondRemoval => "remove one of the ringed stones beside the gap".into(),
+                Phase::Jumps => "choose a stone, then where it jumps".into(),
+            },
+            reason: match self.outcome(state) {
+                Some(_) => format!("{} cannot jump", self.spec.side_name(state.mover)),
+                None => String::new(),
+            },
             ..Board::new(
                 Shape::Cells(Cells { columns, chequered: true, row_first: true, ..self.board.grid().cells() }),
                 self.spec.points,
             )
         }
+        .after(self, last)
     }
 }
 

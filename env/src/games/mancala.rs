@@ -17,10 +17,10 @@ mod sowing;
 use self::state::{END_RULES, HOLES, MAX_PITS};
 pub use self::state::{EndRule, Mancala, State};
 use crate::action::{Action, ActionList};
-use crate::board::{Board, Content, Pits, Shape};
+use crate::board::{Board, Content, Pits, Place, Shape, Step};
 use crate::error::Error;
 use crate::lines::both_ways;
-use crate::notation::{Notation, marks};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
 use crate::params::Params;
@@ -247,12 +247,64 @@ impl Notation for Mancala {
         rows[1].reverse(); // labels run against the sowing there
         let stores = Side::BOTH.map(|side| self.store(state, side));
         let pits = Pits { pits: self.pits(), rows: ['B', 'A'], first: 2, stores };
-        Board {
+        let again = last.is_some_and(|(before, _)| before.mover == state.mover) && !self.is_over(state);
+        let (steps, captured) = last.map(|(before, action)| self.steps(before, action)).unwrap_or_default();
+        let board = Board {
             contents: rows.concat().into_iter().map(Content::Stones).collect(),
-            marked: marks(self, last),
             status: self.spec().status(self.outcome(state), state.mover),
+            task: "choose one of your pits to sow from".into(),
+            reason: match (self.is_over(state), self.end_rule) {
+                (false, _) => String::new(),
+                (_, EndRule::MoverCannotMove) => format!("{} has no stones left", self.spec().side_name(state.mover)),
+                (_, EndRule::EitherSideEmpty) => "One row is empty".into(),
+            },
             ..Board::new(Shape::Pits(pits), 2 * self.pits())
+        };
+        let event = match captured {
+            0 if again => "Another turn".into(),
+            0 => String::new(),
+            captured => format!("{captured} captured"),
+        };
+        Board { steps, event, ..board.after(self, last) }
+    }
+}
+
+impl Mancala {
+    /// Where the stones of an action go: from hole to hole, one fewer each time, then what is captured, and at the end of the
+    /// game what is left. With it, the number of stones captured.
+    fn steps(&self, before: &State, action: Action) -> (Vec<Step>, u8) {
+        let (holes, mover) = (2 * self.pits() + 2, before.mover);
+        let place = |hole: usize| match Side::BOTH.into_iter().find(|&side| self.store_hole(side) == hole) {
+            Some(side) => Place::Beside(side),
+            None => Place::Point(if hole < self.pits() { hole } else { 3 * self.pits() - hole }),
+        };
+        let step = |from, to, stones| Step { from: place(from), to: place(to), what: Content::Stones(stones) };
+        let mut steps = Vec::new();
+        let mut hole = self.hole(action);
+        for stones in (1..=before.holes[hole]).rev() {
+            let skipped = self.store_hole(mover.other());
+            let next = (1..3).map(|further| (hole + further) % holes).find(|&next| next != skipped);
+            let next = next.expect("one of two is not the store");
+            steps.push(step(hole, next, stones));
+            hole = next;
         }
+        let mut state = *before;
+        let last = self.sow(&mut state, self.hole(action));
+        let (sown, store) = (state, self.store_hole(mover));
+        self.capture(&mut state, last);
+        let taken = |hole: &usize| sown.holes[*hole] > state.holes[*hole];
+        let captures: Vec<usize> = (0..holes).filter(taken).collect();
+        steps.extend(captures.iter().map(|&hole| step(hole, store, sown.holes[hole])));
+        let captured = state.holes[store] - sown.holes[store];
+        state.mover = if last == store { mover } else { mover.other() };
+        if self.is_over(&state) {
+            for side in Side::BOTH {
+                let (first, store) = (self.first_hole(side), self.store_hole(side));
+                let left = (first..store).filter(|&hole| state.holes[hole] > 0);
+                steps.extend(left.map(|hole| step(hole, store, state.holes[hole])));
+            }
+        }
+        (steps, captured)
     }
 }
 

@@ -36,7 +36,7 @@ use crate::board::Board;
 use crate::error::Error;
 pub use crate::mill_board::Ply;
 use crate::mill_board::{points, write_plane};
-use crate::notation::{Notation, marks};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
 use crate::params::Params;
@@ -272,12 +272,16 @@ impl Notation for Morabaraba {
         let banned = state.bans.iter().flat_map(|ban| ban.mills());
         Board {
             letters: LETTERS,
-            marked: marks(self, last),
             // A mill's points in increasing order follow its line.
             banned: banned.map(|mill| points(mill).map(usize::from).collect()).collect(),
+            captured: Side::BOTH.map(|side| self.score(state, side) as usize),
             notes: text::notes(self, state),
             status: text::status_of(self, state),
+            task: Mills::task(state.shooting, state.in_hand(state.mover), state.flies(state.mover), ["cow", "shoot"]),
+            reason: text::reason(self, state),
             ..BOARD.board(DRAWING, state.cows)
         }
+        .after(self, last)
+        .with_mill(state.shooting)
     }
 }

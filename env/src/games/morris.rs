@@ -35,7 +35,7 @@ use crate::board::Board;
 use crate::error::Error;
 use crate::mill_board::{Ply, points, write_plane};
 use crate::mill_material::Material;
-use crate::notation::{Notation, marks};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
 use crate::params::Params;
@@ -234,14 +234,19 @@ impl Notation for Morris {
     }
 
     fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
+        let hops = state.hops(state.mover);
         Board {
             dark: Side::Second,
             letters: ['W', 'B', '.'],
-            marked: marks(self, last),
+            captured: Side::BOTH.map(|side| self.lost(state, side.other())),
             notes: self.notes(state),
             status: self.status(state),
+            task: Mills::task(state.removing, state.in_hand(state.mover), hops, ["piece", "remove"]),
+            reason: self.reason(state),
             ..BOARD.board(DRAWING, state.pieces)
         }
+        .after(self, last)
+        .with_mill(state.removing)
     }
 }
 
@@ -255,11 +260,29 @@ impl Morris {
         }
     }
 
+    /// Why the game is over, if it is.
+    fn reason(&self, state: &State) -> String {
+        let name = self.spec().side_name(state.mover);
+        match self.outcome(state) {
+            None => String::new(),
+            Some(outcome) if outcome.truncated => {
+                format!("{} moves without a placement or removal", self.no_progress_limit)
+            }
+            Some(_) if state.total(state.mover) <= 2 => format!("{name} has two pieces left"),
+            Some(_) => format!("{name} cannot move"),
+        }
+    }
+
+    /// The pieces that a side has lost.
+    fn lost(&self, state: &State, side: Side) -> usize {
+        usize::from(self.pieces) - state.total(side) as usize
+    }
+
     /// The pieces in hand and lost, and the count of plies without progress.
     fn notes(&self, state: &State) -> Vec<(Option<Side>, String)> {
         let of_side = |side: Side| {
             let (name, hand) = (self.spec().sides[side.index()], state.in_hand(side));
-            let lost = self.pieces - state.total(side) as u8;
+            let lost = self.lost(state, side);
             let hops = if state.hops(side) { ", hops" } else { "" };
             (Some(side), format!("{name}: {hand} in hand, {lost} lost{hops}"))
         };

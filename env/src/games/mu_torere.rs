@@ -28,7 +28,7 @@ pub use self::state::{MuTorere, State};
 use crate::action::{Action, ActionList};
 use crate::board::{Board, Graph, Shape};
 use crate::error::Error;
-use crate::notation::{Notation, marks};
+use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::param_reader::ParamReader;
 use crate::params::Params;
@@ -195,10 +195,15 @@ impl Notation for MuTorere {
         Board {
             contents: (0..SQUARES).map(|square| Side::from_number(owner(state, square)).into()).collect(),
             letters: ['●', '○', '.'],
-            marked: marks(self, last),
             status: self.spec().status(self.outcome(state), state.mover),
+            task: "choose one of your stones: it moves to the empty point".into(),
+            reason: match self.starts(state) {
+                0 => format!("{} cannot move", self.spec().side_name(state.mover)),
+                _ => String::new(),
+            },
             ..Board::new(Shape::Graph(graph()), usize::from(SQUARES))
         }
+        .after(self, last)
     }
 }
 

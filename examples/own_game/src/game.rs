@@ -230,11 +230,12 @@ impl Notation for ConnectFour {
         CELLS.iter().position(|&cell| cell == landing).into_iter().collect()
     }
 
-    /// The columns have numbers; the fours that end the game are emphasised.
+    /// The columns have numbers; the fours that end the game are emphasised, and a person is told what to do.
     fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
         let columns = (1..=COLUMNS).map(|column| column.to_string()).collect();
         let shape = Shape::Cells(Cells { columns, ..GRID.cells() });
-        Board { shape, formed: fours(state), ..board_of_planes(self, state, last) }
+        let task = "choose the point where your disc lands".into();
+        Board { shape, formed: fours(state), task, ..board_of_planes(self, state, last) }
     }
 }
 

@@ -70,6 +70,12 @@ impl Konane {
         }
     }
 
+    /// The stones of a side that have left the board.
+    pub(super) fn missing(&self, state: &State, side: Side) -> usize {
+        let gone = state.stones.iter().zip(&self.board.coloured[side.index()]).map(|(stones, all)| all & !stones);
+        gone.map(|word| word.count_ones() as usize).sum()
+    }
+
     /// The jumps of a side, whether or not it is its turn.
     #[inline]
     #[must_use]

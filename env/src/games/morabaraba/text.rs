@@ -125,6 +125,22 @@ pub(super) fn status_of(game: &Morabaraba, state: &State) -> String {
     }
 }
 
+/// Why the game is over, if it is.
+pub(super) fn reason(game: &Morabaraba, state: &State) -> String {
+    let name = game.spec().side_name(state.mover);
+    if game.outcome(state).is_none() {
+        String::new()
+    } else if state.total(state.mover) <= 2 {
+        format!("{name} has two cows left")
+    } else if game.quiet_limit > 0 && state.quiet >= game.quiet_limit {
+        format!("{} moves without a shot", game.quiet_limit)
+    } else if game.fly_limit > 0 && state.fly >= game.fly_limit {
+        format!("{} moves of flight without a shot", game.fly_limit)
+    } else {
+        format!("{name} cannot move")
+    }
+}
+
 /// Which mills a side may not form by its next move, if there are any.
 fn ban(state: &State, side: Side) -> Option<String> {
     let name = |mill: u32| points(mill).map(|point| BOARD.names[usize::from(point)]).collect::<Vec<_>>().join("-");
