@@ -51,6 +51,11 @@ impl Table {
         Ok(self.0.play(position, action)?)
     }
 
+    /// See [`table::Table::movement`].
+    pub fn movement(&self, position: &str, action: &str) -> Result<String, JsValue> {
+        Ok(self.0.movement(position, action)?)
+    }
+
     /// See [`searcher::Searcher::fits`].
     #[must_use]
     pub fn fits(&self, network: &[u8]) -> bool {

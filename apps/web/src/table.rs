@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use turnstone_agents::sheet::{Parameter, parameters, section};
 use turnstone_agents::{PRETRAINED, PlayableGame, Role, Traits, levels};
-use turnstone_env::{AnyState, Side};
+use turnstone_env::board::{self, Content, Place, Shape};
+use turnstone_env::{Action, AnyState, Side};
 
 use crate::error::Fault;
 use crate::list::{games, make};
@@ -26,6 +27,8 @@ struct Board {
     standard: bool,
     /// The points of the board; empty where the drawing shows none.
     points: Vec<Point>,
+    /// The stores of both sides, where the drawing shows them.
+    stores: [Option<Point>; 2],
     sides: [&'static str; 2],
     /// Index of the side with the dark stones.
     dark: usize,
@@ -82,7 +85,34 @@ struct View {
     contents: Vec<String>,
     /// Formed lines, as points.
     lines: Vec<Vec<usize>>,
+    /// What the drawing does not show, by side or of both.
+    notes: Vec<(Option<usize>, String)>,
+    /// Pieces that each side has taken.
+    captured: [usize; 2],
+    /// What the mover does, and why the game is over.
+    task: String,
+    reason: String,
     phase: &'static str,
+}
+
+/// What an action does.
+#[derive(Serialize)]
+struct Movement {
+    /// What it brings about in words; empty where it only moves something.
+    event: String,
+    steps: Vec<Step>,
+}
+
+/// Pieces that go from a place to another. A place is a point, or -1 for what is beside the board of player 1, -2 of player 2.
+#[derive(Serialize)]
+struct Step {
+    from: isize,
+    to: isize,
+    /// Whose piece it is; absent for stones of no side.
+    side: Option<usize>,
+    count: u8,
+    /// The board while they are in the air.
+    drawing: String,
 }
 
 #[derive(Serialize)]
@@ -145,11 +175,8 @@ impl Table {
             version: game.version(),
             standard: params == defaults,
             params: params.iter().map(param).collect(),
-            points: start
-                .points()
-                .into_iter()
-                .map(|point| Point { name: point.label, at: point.at, radius: point.radius })
-                .collect(),
+            points: start.points().into_iter().map(Point::from).collect(),
+            stores: Side::BOTH.map(|side| start.store(side).map(Point::from)),
             sides: game.spec().sides,
             dark: start.dark.index(),
             heuristics: game.heuristics(),
@@ -166,6 +193,12 @@ impl Table {
     pub fn view(&self, position: &str) -> Result<String, Fault> {
         let (game, state) = (self.game(), self.state(position)?);
         let (legal, board) = (game.legal_actions(&state), game.board(&state, None));
+        let notes = match &board.shape {
+            Shape::Pits(pits) => {
+                Side::BOTH.map(|side| (Some(side), format!("{} in store", pits.stores[side.index()]))).into()
+            }
+            _ => board.notes.clone(),
+        };
         let outcome = game.outcome(&state).map(|outcome| Outcome {
             winner: outcome.winner.map(Side::index),
             truncated: outcome.truncated,
@@ -173,7 +206,7 @@ impl Table {
         });
         Ok(json(&View {
             position: game.position_text(&state),
-            drawing: game.draw_svg(&state, None),
+            drawing: self.drawing(&state, board.clone()),
             mover: game.mover(&state).index(),
             outcome,
             legal: legal
@@ -182,8 +215,49 @@ impl Table {
                 .collect(),
             contents: board.words(game.spec().sides),
             lines: board.formed,
+            notes: notes.into_iter().map(|(side, note)| (side.map(Side::index), note)).collect(),
+            captured: board.captured,
+            task: board.task,
+            reason: board.reason,
             phase: game.phase(&state).name(),
         }))
+    }
+
+    /// The board without what the page says beside it.
+    fn drawing(&self, state: &AnyState, board: board::Board) -> String {
+        let title = format!("{}: {}", self.game.name(), self.game.position_text(state));
+        board::Board { notes: Vec::new(), ..board }.svg(&title)
+    }
+
+    /// What an action does, as a JSON object: the event, and the steps with the drawing during each.
+    ///
+    /// # Errors
+    /// As [`Table::play`].
+    pub fn movement(&self, position: &str, action: &str) -> Result<String, Fault> {
+        let (before, after, action) = self.played(position, action)?;
+        let [from, to] = [self.game.board(&before, None), self.game.board(&after, Some((&before, action)))];
+        let place = |place: Place| match place {
+            Place::Point(point) => point as isize,
+            Place::Beside(side) => -1 - side.index() as isize,
+        };
+        let steps = from.frames(&to).into_iter().zip(&to.steps).map(|(frame, step)| {
+            let (side, count) = match step.what {
+                Content::Empty => (None, 0),
+                Content::Piece(side) => (Some(side.index()), 1),
+                Content::Stones(stones) => (None, stones),
+            };
+            Step { from: place(step.from), to: place(step.to), side, count, drawing: self.drawing(&before, frame) }
+        });
+        Ok(json(&Movement { steps: steps.collect(), event: to.event.clone() }))
+    }
+
+    /// The states before and after an action, and the action.
+    fn played(&self, position: &str, action: &str) -> Result<(AnyState, AnyState, Action), Fault> {
+        let before = self.state(position)?;
+        let action = self.game.parse_action(&before, action)?;
+        let mut after = before.clone();
+        self.game.try_play(&mut after, action)?;
+        Ok((before, after, action))
     }
 
     /// The position after an action.
@@ -191,10 +265,13 @@ impl Table {
     /// # Errors
     /// The texts name no position or action, or the action is illegal.
     pub fn play(&self, position: &str, action: &str) -> Result<String, Fault> {
-        let mut state = self.state(position)?;
-        let action = self.game.parse_action(&state, action)?;
-        self.game.try_play(&mut state, action)?;
-        Ok(self.game.position_text(&state))
+        Ok(self.game.position_text(&self.played(position, action)?.1))
+    }
+}
+
+impl From<turnstone_env::svg::BoardPoint> for Point {
+    fn from(point: turnstone_env::svg::BoardPoint) -> Self {
+        Self { name: point.label, at: point.at, radius: point.radius }
     }
 }
 

@@ -106,6 +106,39 @@ export async function people({ test, open, play, state, settled, picture, access
     }
   });
 
+  await test('the page says what to do and why the game ended, in the words of each game', async () => {
+    for (const [address, words] of [
+      ['/?game=mu_torere', 'Dark to move: choose one of your stones: it moves to the empty point'],
+      ['/?game=mancala', 'Player 1 to move: choose one of your pits to sow from'],
+      ['/?game=mancala#moves=B4', 'Another turn. Player 1 to move: choose one of your pits to sow from'],
+      ['/?game=morris', 'White to move: place a piece on a free point'],
+      ['/?game=morris#moves=a0+g0+b1+f1+c2', 'Mill! White to move: remove one of the ringed pieces'],
+      ['/?game=konane', 'Dark to move: remove one of the ringed stones'],
+      ['/?game=konane#moves=remove(4,5)', 'Light to move: remove one of the ringed stones beside the gap'],
+      ['/?game=konane#moves=remove(4,5)+remove(4,4)', 'Dark to move: choose a stone, then where it jumps'],
+      ['/?game=morabaraba', 'Dark to move: place a cow on a free point'],
+      ['/?game=morabaraba#moves=a1+g1+a4+g4+a7', 'Mill! Dark to move: shoot one of the ringed cows'],
+      ['/?game=konane&param.size=4', /^(Dark|Light) cannot jump: (Dark|Light) has won$/],
+      ['/?game=mancala&param.stones=1', /^(Player [12] has no stones left): (Player [12] has won by \d+|the game is drawn)$/],
+      ['/?game=mu_torere', /^(Dark|Light) cannot move: (Dark|Light) has won$|^The game is drawn by the limit of moves$/],
+    ]) {
+      const [query, hash = ''] = address.split('#');
+      const { page, close } = await open(`${query}&p1=human&p2=human#${hash}`, { media: CALM });
+      const said = async () => ['#event', '#status', '#task'].reduce(async (text, id) => `${await text}${id === '#status' ? ' ' : ''}${await page.textContent(id)}`, '').then((text) => text.trim());
+      if (typeof words === 'string') assert.equal(await said(), words);
+      else {
+        while ((await state(page)).over !== 'true') await play(page, (legal) => legal[(7 * legal.length) % 5 % legal.length]);
+        assert.match(await said(), words);
+        assert.equal(await page.textContent('#task'), '');
+      }
+      await close();
+    }
+    // To whom the page talks, and of what the computer does.
+    const { page, close } = await open('/?game=mancala&p1=human&p2=random#moves=B4', { media: CALM });
+    assert.equal(await page.textContent('#status'), 'Your move');
+    await close();
+  });
+
   /** Plays as the first side until the second one has played `count` moves. */
   const answered = async (page, count) => {
     for (;;) {
@@ -283,7 +316,7 @@ export async function people({ test, open, play, state, settled, picture, access
       if ((await state(end.page)).over === 'true') break;
       await play(end.page, (legal) => legal[0]);
     }
-    assert.match(await end.page.textContent('#status'), /^You have (won|lost: Light has won)/);
+    assert.match(await end.page.textContent('#status'), /^(Light|Dark) cannot jump: you have (won|lost: Light has won)$/);
     for (const id of ['#rematch', '#review-start']) {
       const box = await end.page.locator(id).boundingBox();
       assert.ok(box.y + box.height <= LAPTOP.height, `${id} is above the fold`);
@@ -401,8 +434,8 @@ export async function people({ test, open, play, state, settled, picture, access
     assert.ok(lines.length > 0 && lines.every((text) => text.endsWith('…')), lines.join('; '));
     const style = await page.evaluate(() => getComputedStyle(document.querySelector('td.line')).textOverflow);
     assert.equal(style, 'ellipsis');
-    const texts = await page.$$eval('.drawing text', (all) => all.map(({ textContent }) => textContent).filter((text) => /in hand/.test(text)));
-    assert.deepEqual(texts, ['Dark: 12 in hand, 0 lost', 'White: 12 in hand, 0 lost']);
+    const texts = await Promise.all(['#note0', '#note1'].map((id) => page.textContent(id)));
+    assert.deepEqual(texts, ['12 in hand, 0 lost', '12 in hand, 0 lost'], 'beside the players');
     await close();
     const random = await open('/?game=mancala&p1=random&p2=random', { media: CALM });
     await random.page.evaluate(() => {

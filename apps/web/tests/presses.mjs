@@ -86,6 +86,102 @@ export async function presses({ test, open, checkNatively, settled, state, secon
     }
   });
 
+  const press = async (page, action) => {
+    const clicks = await page.evaluate((name) => window.turnstone.legal().find((one) => one.action === name).clicks, action);
+    for (const point of clicks) await page.click(`.point[data-point="${point}"]`, { force: true });
+  };
+  const drawn = (page) => page.$eval('#board .drawing', ({ innerHTML }) => innerHTML);
+
+  await test('what moves is shown step by step, and where it went', async () => {
+    // Four stones from pit to pit, the last into the own store; a mill; a stone that is shot; a jump over two stones.
+    for (const [address, action, least, event, traces] of [
+      ['/?game=mancala&p1=human&p2=human', 'B4', 4, 'Another turn.', ['from', 'through', 'through', 'end']],
+      ['/?game=morris&p1=human&p2=human#moves=a0+g0+b1+f1', 'c2', 1, 'Mill!', ['end']],
+      ['/?game=morris&p1=human&p2=human#moves=a0+g0+b1+f1+c2', 'xf1', 1, '', ['taken']],
+      ['/?game=konane&p1=human&p2=human#moves=remove(4,5)+remove(4,4)+jump(4,7,4,5)', 'jump(4,2,4,4,4,6)', 4, '2 captured.', ['from', 'through', 'taken', 'end', 'taken']],
+    ]) {
+      const { page, close } = await open(address);
+      await page.evaluate(() => {
+        const overlay = document.querySelector('#board .overlay');
+        window.flown = 0;
+        new MutationObserver((changes) => {
+          for (const { addedNodes } of changes) for (const node of addedNodes) if (node.classList.contains('flying')) window.flown++;
+        }).observe(overlay, { childList: true });
+      });
+      await press(page, action);
+      await page.waitForSelector('.flying', { state: 'attached' });
+      await settled(page);
+      assert.equal(await page.evaluate(() => window.flown), least, `steps of ${action}`);
+      assert.equal(await page.locator('.flying').count(), 0);
+      assert.equal(await page.textContent('#event'), event);
+      const seen = await page.$$eval('.overlay .last', (marks) => marks.map((mark) => mark.classList[1]));
+      assert.deepEqual(seen.sort(), [...traces].sort(), `marks of ${action}`);
+      // They stay, also for those who come by the address.
+      await page.reload();
+      await page.waitForSelector('body[data-ready]');
+      assert.equal(await page.locator('.overlay .last').count(), traces.length);
+      await close();
+    }
+  });
+
+  await test('nothing moves for those who want no movement', async () => {
+    for (const media of [{ reducedMotion: 'reduce' }, {}]) {
+      const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media });
+      if (!media.reducedMotion) await page.selectOption('#pace', 'off');
+      await press(page, 'B4');
+      assert.equal(await page.locator('.flying').count(), 0);
+      assert.equal((await state(page)).moving, 'false');
+      await page.reload();
+      await page.waitForSelector('body[data-ready]');
+      assert.equal(await page.inputValue('#pace'), media.reducedMotion ? 'normal' : 'off', 'it is kept');
+      await page.selectOption('#pace', 'normal');
+      await close();
+    }
+  });
+
+  await test('a press on the board ends a movement and is no move', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human');
+    await page.selectOption('#pace', 'slow');
+    await press(page, 'B4');
+    await page.waitForTimeout(500);
+    assert.equal((await state(page)).moving, 'true');
+    await page.evaluate(() => document.querySelector('.point[data-point="0"]').click());
+    await page.waitForTimeout(50);
+    const { moving, ply, position } = await state(page);
+    assert.deepEqual([moving, ply, position], ['false', '1', '4,4,0,5,5,5/1 4,4,4,4,4,4/0 1']);
+    assert.equal(await page.locator('.flying').count(), 0);
+    await page.selectOption('#pace', 'normal');
+    await close();
+  });
+
+  await test('whatever is pressed while stones move, the board shows the position', async () => {
+    for (const [id, game, ply] of [['undo', 'mancala', '1'], ['back', 'mancala', '1'], ['new', 'mancala', '0'], ['first', 'mancala', '0'], ['game', 'konane', '0']]) {
+      const { page, close } = await open('/?game=mancala&p1=human&p2=human#moves=B4');
+      await page.selectOption('#pace', 'slow');
+      await press(page, 'B2');
+      await page.waitForTimeout(100);
+      assert.equal((await state(page)).moving, 'true');
+      if (id === 'game') await page.selectOption('#game', game);
+      else await page.click(`#${id}`);
+      await page.waitForFunction((wanted) => document.getElementById('board').dataset.game === wanted, game);
+      await settled(page);
+      const at = await state(page);
+      assert.equal(at.ply, ply, id);
+      // As long as the movement would have taken.
+      await page.waitForTimeout(1200);
+      const shown = await drawn(page);
+      assert.equal(await page.locator('.flying').count(), 0);
+      assert.equal((await state(page)).position, at.position);
+      await page.selectOption('#pace', 'normal');
+      await page.goto('about:blank');
+      await page.goBack();
+      await page.waitForSelector('body[data-ready]');
+      assert.equal((await state(page)).position, at.position);
+      assert.equal(await drawn(page), shown, `after ${id} nothing of the movement is drawn`);
+      await close();
+    }
+  });
+
   await test('a movement that the browser does not end holds nothing up', async () => {
     for (const game of GAMES) {
       const { page, close } = await open(`/?game=${game}&p1=human&p2=random`);
@@ -106,6 +202,7 @@ export async function presses({ test, open, checkNatively, settled, state, secon
     for (const [i, game] of GAMES.entries()) {
       for (const second of ['human', 'level:1']) {
         const { page, close } = await open(`/?game=${game}&p1=human&p2=${second}`);
+        await page.selectOption('#pace', 'fast');
         const { faults, bursts } = await page.evaluate(pressAtRandom, { seconds, seed: 17 + i });
         assert.deepEqual(faults, [], `${game} against ${second}, after ${bursts} bursts`);
         assert.ok(bursts > seconds, `${bursts} bursts`);

@@ -1,10 +1,9 @@
 // The board: the game's own drawing with a button over every point. Clicks, drags and keys become actions.
 
-import { announce, make, shape } from './dom.js';
-import type { Ply } from './match.js';
+import { announce, element, make, shape } from './dom.js';
 import { lettered, numbered, pointName } from './notation.js';
 import { sideName, t } from './texts.js';
-import type { Board as Info, Legal, View } from './types.js';
+import type { Board as Info, Legal, Step, View } from './types.js';
 
 /** A mark that an analysis puts on an action. */
 export interface Hint {
@@ -23,6 +22,12 @@ const DRAG = 6;
 
 /** Milliseconds after its end at which a movement is not waited for any longer. */
 const PATIENCE = 500;
+
+/** Milliseconds from the beginning of a movement before which a press does not end it: it belongs to the press that began it. */
+const SAME_PRESS = 400;
+
+/** How long movements take, where 1 is normal, by what a person chooses. */
+export const PACES: Record<string, number> = { slow: 2, normal: 1, fast: 0.5, off: 0 };
 
 const calm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
@@ -48,7 +53,17 @@ export class Board {
   private readonly overlay = shape('svg', { class: 'overlay', 'aria-hidden': 'true' });
   private readonly places = make('div', { class: 'points' });
   private buttons: HTMLButtonElement[] = [];
-  private last: number[] = [];
+  /** What the last action did. */
+  private last: Step[] = [];
+  /** Lines that the last action formed. */
+  private lit = new Set<string>();
+  /** A greater number ends a movement. */
+  private movement = 0;
+  private moving = false;
+  private begun = 0;
+  private hurry: () => void = () => undefined;
+  /** How fast movements are, one of `PACES`. */
+  pace = 'normal';
   private hints: Hint[] = [];
   private advice: Hint | null = null;
   private editing: ((point: number) => void) | null = null;
@@ -77,6 +92,7 @@ export class Board {
     const drawn = 2 * Math.min(32, ...info.points.map(({ radius }) => radius));
     this.reach = Math.max(drawn, Math.min(MOST_REACH, room(info)));
     this.root.style.setProperty('--seen', `${(100 * drawn) / this.reach}%`);
+    this.root.style.setProperty('--ring', `${(100 * this.ring()) / this.reach}%`);
     this.buttons = info.points.map((_, point) => {
       const button = make('button', { type: 'button', class: 'point', 'data-point': String(point) });
       button.addEventListener('focus', () => { this.focus = point; });
@@ -85,13 +101,31 @@ export class Board {
     this.places.replaceChildren(...this.buttons);
   }
 
-  /** Shows a position. `last` are the points of the last action; actions can be chosen if `enabled`. */
-  show(view: View, last: number[], enabled: boolean): void {
+  /** Shows a position. `last` is what the last action did; actions can be chosen if `enabled`. */
+  show(view: View, last: Step[], enabled: boolean): void {
+    this.still();
+    const old = new Set((this.view ?? view).lines.map(String));
+    this.lit = new Set(view.lines.map(String).filter((line) => !old.has(line)));
     if (this.view !== view) [this.selected, this.advice] = [[], null];
     this.view = view;
     this.enabled = enabled && view.outcome === null;
     this.last = last;
-    this.drawing.innerHTML = view.drawing;
+    this.draw(view.drawing);
+    this.overlay.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
+    this.root.style.setProperty('--ratio', String(this.size[0] / this.size[1]));
+    this.buttons.forEach((button, point) => {
+      const [x, y] = this.centre(point);
+      button.style.left = `${(100 * (x - this.reach / 2)) / this.size[0]}%`;
+      button.style.top = `${(100 * (y - this.reach / 2)) / this.size[1]}%`;
+      button.style.width = `${(100 * this.reach) / this.size[0]}%`;
+      button.style.height = `${(100 * this.reach) / this.size[1]}%`;
+    });
+    this.refresh();
+  }
+
+  /** Draws a board. */
+  private draw(drawing: string): void {
+    this.drawing.innerHTML = drawing;
     if (this.info && numbered(this.info)) lettered(this.drawing, this.info);
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
@@ -106,16 +140,6 @@ export class Board {
     }
     svg?.removeAttribute('width');
     svg?.removeAttribute('height');
-    this.overlay.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
-    this.root.style.setProperty('--ratio', String(this.size[0] / this.size[1]));
-    this.buttons.forEach((button, point) => {
-      const [x, y] = this.centre(point);
-      button.style.left = `${(100 * (x - this.reach / 2)) / this.size[0]}%`;
-      button.style.top = `${(100 * (y - this.reach / 2)) / this.size[1]}%`;
-      button.style.width = `${(100 * this.reach) / this.size[0]}%`;
-      button.style.height = `${(100 * this.reach) / this.size[1]}%`;
-    });
-    this.refresh();
   }
 
   /** Takes no presses until the next position is shown. */
@@ -155,66 +179,76 @@ export class Board {
     this.refresh();
   }
 
-  /** Moves from one position to the next; resolves when the movement is over. The caller then shows the new position. */
-  async animate(ply: Ply, before: View, after: View): Promise<void> {
-    if (calm() || document.hidden) return;
-    const [from, to] = [ply.clicks[0], ply.clicks[ply.clicks.length - 1]];
-    if (from === undefined || to === undefined) return;
-    if (from !== to) {
-      const ghost = this.ghost(from, ply.mover);
-      this.stoneAt(from)?.setAttribute('visibility', 'hidden');
-      const [[x, y], [u, v]] = [this.centre(from), this.centre(to)];
-      await this.play(ghost, [{ transform: 'translate(0, 0)' }, { transform: `translate(${u - x}px, ${v - y}px)` }], 260);
-      ghost.remove();
-      return;
-    }
-    const changed = after.contents.flatMap((content, point) => (content === before.contents[point] ? [] : [point]));
-    if (changed.length > 1) {
-      await this.ripple(from, changed);
-      return;
-    }
-    const stone = this.stoneAt(from);
-    if (stone) {
-      await this.play(stone, [{ opacity: 1 }, { opacity: 0 }], 220);
-    } else {
-      const ghost = this.ghost(from, ply.mover);
-      await this.play(ghost, [{ opacity: 0.2 }, { opacity: 1 }], 180);
-      ghost.remove();
+  /**
+   * Shows what an action did, step by step; resolves when it is over or anything else is shown. The caller then shows the new
+   * position.
+   */
+  async animate(steps: Step[]): Promise<void> {
+    const pace = calm() || document.hidden ? 0 : PACES[this.pace] ?? 0;
+    if (pace === 0) return;
+    const mine = ++this.movement;
+    [this.moving, this.begun] = [true, performance.now()];
+    const hurried = new Promise<void>((resolve) => { this.hurry = resolve; });
+    for (const step of steps) {
+      this.draw(step.drawing);
+      const [[x, y], [u, v]] = [this.place(step.from), this.place(step.to)];
+      const flying = this.pieces(step, [x, y]);
+      const way = `translate(${u - x}px, ${v - y}px)`;
+      const time = pace * Math.min(420, 110 + 1.1 * Math.hypot(u - x, v - y));
+      await Promise.race([hurried, this.play(flying, [{ transform: 'translate(0, 0)' }, { transform: way }], time)]);
+      flying.remove();
+      if (mine !== this.movement) return;
     }
   }
 
-  /** Rings that run over the points that an action changes, from the one clicked on. */
-  private async ripple(from: number, changed: number[]): Promise<void> {
-    const [x, y] = this.centre(from);
-    const [cx, cy] = [this.size[0] / 2, this.size[1] / 2];
-    // Around the board in the direction of sowing, which is counter-clockwise.
-    const turn = (point: number): number => {
-      const [u, v] = this.centre(point);
-      const angle = Math.atan2(y - cy, x - cx) - Math.atan2(v - cy, u - cx);
-      return (angle + 4 * Math.PI) % (2 * Math.PI);
-    };
-    const order = changed.toSorted((a, b) => turn(a) - turn(b));
-    await Promise.all(
-      order.map(async (point, i) => {
-        const [u, v] = this.centre(point);
-        const ring = shape('circle', { cx: u, cy: v, r: this.ring(), class: 'pulse' });
-        this.overlay.append(ring);
-        await this.play(ring, [{ opacity: 0 }, { opacity: 1 }, { opacity: 0 }], 260, i * 55);
-        ring.remove();
-      }),
-    );
+  /** Ends a movement, so that the position after it is shown. */
+  private still(): void {
+    this.movement++;
+    this.moving = false;
+    this.hurry();
+    for (const flying of this.overlay.querySelectorAll('.flying')) flying.remove();
   }
 
-  private async play(target: Element, frames: Keyframe[], duration: number, delay = 0): Promise<void> {
-    const { finished } = target.animate(frames, { duration, delay, easing: 'ease-in-out', fill: 'both' });
+  /** Where pieces are, as numbered in steps. */
+  private place(place: number): [number, number] {
+    if (place >= 0) return this.centre(place);
+    const side = -1 - place;
+    const store = this.info?.stores[side === 0 ? 0 : 1];
+    if (store) return store.at;
+    const [there, here] = [element(`taken${side}`).getBoundingClientRect(), this.root.getBoundingClientRect()];
+    const scale = this.size[0] / here.width;
+    return [(there.x + there.width / 2 - here.x) * scale, (there.y + there.height / 2 - here.y) * scale];
+  }
+
+  /** Pieces above the board. */
+  private pieces({ side, count }: Step, [x, y]: [number, number]): SVGElement {
+    const group = shape('g', { class: 'flying' });
+    if (side !== null) group.append(shape('circle', { cx: x, cy: y, r: 17, class: this.shade(side) }));
+    else {
+      // In a spiral, as in their pits.
+      for (let n = 0; n < Math.min(count, 24); n++) {
+        const [far, angle] = [5.6 * Math.sqrt(n + 0.3), 2.4 * n];
+        group.append(shape('circle', { cx: x + far * Math.cos(angle), cy: y + far * Math.sin(angle), r: 5, class: 'ghost seed' }));
+      }
+    }
+    this.overlay.append(group);
+    return group;
+  }
+
+  private shade(side: number): string {
+    return side === this.info?.dark ? 'ghost dark' : 'ghost light';
+  }
+
+  private async play(target: Element, frames: Keyframe[], duration: number): Promise<void> {
+    const { finished } = target.animate(frames, { duration, easing: 'ease-in-out', fill: 'both' });
     // Browsers may leave a movement unfinished that they do not draw, and the game must go on.
-    const late = new Promise((resolve) => { setTimeout(resolve, duration + delay + PATIENCE); });
+    const late = new Promise((resolve) => { setTimeout(resolve, duration + PATIENCE); });
     await Promise.race([finished.catch(() => undefined), late]);
   }
 
   private ghost(point: number, side: number): SVGElement {
     const [cx, cy] = this.centre(point);
-    const ghost = shape('circle', { cx, cy, r: 17, class: side === this.info?.dark ? 'ghost dark' : 'ghost light' });
+    const ghost = shape('circle', { cx, cy, r: 17, class: this.shade(side) });
     this.overlay.append(ghost);
     return ghost;
   }
@@ -247,6 +281,10 @@ export class Board {
   private click(event: MouseEvent): void {
     if (this.dropped) {
       this.dropped = false;
+      return;
+    }
+    if (this.moving) {
+      if (performance.now() - this.begun > SAME_PRESS) this.still();
       return;
     }
     const button = (event.target as Element).closest<HTMLElement>('.point');
@@ -334,7 +372,7 @@ export class Board {
         `${this.name(point)}${content ? `: ${content}` : ''}`,
         chosen ? t.board.chosen : '',
         target ? (step === 0 && begins ? t.board.canMove : t.board.legal) : '',
-        this.last.includes(point) ? t.board.last : '',
+        this.last.some(({ from, to }) => from === point || to === point) ? t.board.last : '',
         this.advice?.clicks.includes(point) ? t.board.hint : '',
       ];
       button.setAttribute('aria-label', words.filter((word) => word !== '').join(', '));
@@ -351,20 +389,32 @@ export class Board {
     for (const line of this.view?.lines ?? []) {
       const [first, end] = this.ends(line);
       const [[x1, y1], [x2, y2]] = [this.centre(first), this.centre(end)];
-      shapes.push(shape('line', { x1, y1, x2, y2, class: 'formed' }));
+      shapes.push(shape('line', { x1, y1, x2, y2, class: this.lit.has(String(line)) ? 'formed lit' : 'formed' }));
     }
-    for (const point of this.last) {
-      const [cx, cy] = this.centre(point);
-      shapes.push(shape('circle', { cx, cy, r: this.ring(), class: 'last' }));
-    }
+    shapes.push(...this.traces());
     for (const { point, side } of this.patches) {
       const [cx, cy] = this.centre(point);
-      const colour = side < 0 ? 'gone' : side === this.info?.dark ? 'ghost dark' : 'ghost light';
+      const colour = side < 0 ? 'gone' : this.shade(side);
       shapes.push(shape('circle', { cx, cy, r: 17, class: `patch ${colour}` }));
     }
     for (const hint of [...(this.advice ? [this.advice] : []), ...this.hints].toReversed()) shapes.push(...this.hint(hint));
-    for (const ghost of this.overlay.querySelectorAll('.ghost:not(.patch), .pulse')) shapes.push(ghost as SVGElement);
+    for (const ghost of this.overlay.querySelectorAll(':scope > .ghost:not(.patch), .pulse')) shapes.push(ghost as SVGElement);
     this.overlay.replaceChildren(...shapes);
+  }
+
+  /** What the last action did: where it came from and through, where it ended, and what it took. */
+  private traces(): SVGElement[] {
+    const end = this.last.findLastIndex(({ to }) => to >= 0);
+    const ring = (point: number, kind: string): SVGElement[] => {
+      const [cx, cy] = this.centre(point);
+      return point < 0 ? [] : [shape('circle', { cx, cy, r: this.ring(), class: `last ${kind}` })];
+    };
+    return this.last.flatMap(({ from, to, side }, i) => {
+      const taken = to < 0 && from >= 0 && (side !== null || (i > 0 && from !== this.last[i - 1]?.to));
+      if (!taken) return [...(i === 0 ? ring(from, 'from') : []), ...ring(to, i === end ? 'end' : 'through')];
+      const [x, y] = this.centre(from);
+      return [shape('path', { d: `M${x - 7} ${y - 7}l14 14m0 -14l-14 14`, class: 'last taken' })];
+    });
   }
 
   /** Radius of the ring around the points of the last action: around a stone, or around a pit. */

@@ -17,9 +17,9 @@ import * as record from './record.js';
 import { Review } from './review.js';
 import { Game, gameNames, load, title } from './rules.js';
 import { Seats } from './seats.js';
-import { field, fields, nextTheme, restoreTheme } from './settings.js';
+import { field, fields, keptChoice, nextTheme, restoreTheme } from './settings.js';
 import { chanceText, fillTexts, sideName, t } from './texts.js';
-import type { AgentChoice } from './types.js';
+import type { AgentChoice, Movement } from './types.js';
 
 /** Simulations of an analysis, which can be stopped at any time, and of a hint. */
 const [ANALYSIS, HINT] = [20_000, 400];
@@ -158,6 +158,7 @@ class App {
     on('open', () => element<HTMLInputElement>('file').click());
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
     on('theme', nextTheme);
+    keptChoice('pace', t.paces, 'normal', (pace) => { this.board.pace = pace; });
     element('file').addEventListener('change', () => this.follow(this.openFile()));
     element('minutes').addEventListener('change', () => {
       this.clocks.reset(Number(element<HTMLSelectElement>('minutes').value));
@@ -263,6 +264,11 @@ class App {
     this.change(new Match(this.match.game, this.match.start));
   }
 
+  /** What the last action shown did. */
+  private get last(): Movement {
+    return this.match.movement ?? { event: '', steps: [] };
+  }
+
   private seatToMove(): Seat {
     return this.seats.of(this.match.view().mover);
   }
@@ -277,7 +283,6 @@ class App {
   /** Plays an action with its movement; false if something else happened meanwhile. */
   private async perform(action: string): Promise<boolean> {
     const { match } = this;
-    const before = match.view();
     const ply = match.play(action);
     const after = match.view();
     const turn = ++this.turn;
@@ -285,10 +290,12 @@ class App {
     this.lock();
     const name = (side: number): string => sideName(match.game.board.sides[side === 0 ? 0 : 1]);
     this.state(after.position, true);
-    await this.board.animate(ply, before, after);
+    const { event, steps } = this.last;
+    await this.board.animate(steps);
     if (turn !== this.turn) return false;
     this.show();
-    announce(`${t.played(name(ply.mover), spoken(action))} ${match.ending(this.seats.you) || t.toMove(name(after.mover))}`);
+    const next = match.ending(this.seats.you) || t.toMove(name(after.mover)) + t.task(this.seatToMove().isPerson ? after.task : '');
+    announce([t.played(name(ply.mover), spoken(action)), t.event(event), next].filter((text) => text !== '').join(' '));
     return true;
   }
 
@@ -527,9 +534,13 @@ class App {
     const over = match.ending(this.seats.you);
     const open = seat.isPerson && over === '' && this.offered === match.game;
     const mover = sideName(board.sides[view.mover === 0 ? 0 : 1]);
-    this.board.show(view, match.last?.clicks ?? [], open);
+    const { event, steps } = this.last;
+    this.board.show(view, steps, open);
     this.shown = view.position;
+    element('event').textContent = t.event(event);
     element('status').textContent = over || (this.seats.you === view.mover ? t.yourMove : t.toMove(mover));
+    element('task').textContent = open ? t.task(view.task) : '';
+    element('notes').textContent = view.notes.filter(([side]) => side === null).map(([, note]) => note).join('; ');
     this.state(view.position, false);
     element('result').classList.toggle('over', over !== '');
     const { dataset } = element('board');
@@ -540,6 +551,12 @@ class App {
       const stone = element(`stone${side}`);
       stone.hidden = !hasColours(view.drawing);
       stone.classList.toggle('dark', side === board.dark);
+      const notes = view.notes.filter(([of]) => of === side).map(([, note]) => note.replace(/^[^:]*: /, ''));
+      element(`note${side}`).textContent = notes.join('; ');
+      const taken = view.captured[side === 0 ? 0 : 1];
+      const prey = `stone${side === board.dark ? '' : ' dark'}`;
+      element(`taken${side}`).replaceChildren(...Array.from({ length: Math.min(taken, 12) }, () => make('i', { class: prey })));
+      element(`taken${side}`).title = taken === 0 ? '' : t.captured(taken);
     }
     this.showButtons(over !== '', open);
     element('position').textContent = view.position;

@@ -3,7 +3,7 @@
 import { spoken } from './notation.js';
 import { Game } from './rules.js';
 import { t, sideName } from './texts.js';
-import type { View } from './types.js';
+import type { Movement, View } from './types.js';
 
 export interface Ply {
   action: string;
@@ -11,6 +11,8 @@ export interface Ply {
   mover: number;
   /** The position after it. */
   position: string;
+  /** What it did, once that was asked for. */
+  movement?: Movement;
 }
 
 /** An end that is not in the rules: the side that resigned, or whose time ran out. */
@@ -47,6 +49,14 @@ export class Match {
   /** The last ply shown. */
   get last(): Ply | null {
     return this.plies[this.at - 1] ?? null;
+  }
+
+  /** What the last ply shown did. */
+  get movement(): Movement | null {
+    const { last } = this;
+    if (!last) return null;
+    last.movement ??= this.game.movement(this.positionAt(this.at - 1), last.action);
+    return last.movement;
   }
 
   /** Plays a legal action in the position shown; later plies are dropped. */
@@ -88,11 +98,13 @@ export class Match {
       if (why === 'time') return t.lostOnTime(name(side));
       return side === you ? t.youResigned(name(1 - side)) : t.resigned(name(side), name(1 - side));
     }
-    const { outcome } = this.view();
+    const view = this.view();
+    const { outcome } = view;
     if (!outcome) return '';
     const { winner, truncated, margin } = outcome;
-    if (winner === null) return truncated ? t.drawnByLimit : t.drawn;
-    if (you === null) return t.won(name(winner), margin);
-    return winner === you ? t.youWon(margin) : t.youLost(name(winner), margin);
+    const because = (end: string): string => (view.reason === '' ? end : t.because(view.reason, end));
+    if (winner === null) return because(truncated ? t.drawnByLimit : t.drawn);
+    if (you === null) return because(t.won(name(winner), margin));
+    return because(winner === you ? t.youWon(margin) : t.youLost(name(winner), margin));
   }
 }

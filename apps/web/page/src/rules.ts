@@ -2,7 +2,7 @@
 
 import init, { Searcher, Table } from '../../generated/turnstone_web.js';
 import { t } from './texts.js';
-import type { Board, Rules, View } from './types.js';
+import type { Board, Movement, Rules, View } from './types.js';
 
 /** Compiles the module and starts the page's instance of it. */
 export async function load(): Promise<WebAssembly.Module> {
@@ -47,6 +47,11 @@ export class Game {
 
   play(position: string, action: string): string {
     return this.table.play(position, action);
+  }
+
+  /** What an action does in a position. */
+  movement(position: string, action: string): Movement {
+    return JSON.parse(this.table.movement(position, action)) as Movement;
   }
 
   /** Whether a checkpoint was trained for this game with these parameters. */

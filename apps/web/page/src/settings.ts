@@ -60,5 +60,18 @@ export function nextTheme(): void {
   announce(t.colours(t.themes[next] ?? next));
 }
 
+/** A choice that is kept for the next visit; `chosen` hears it now and after each change. */
+export function keptChoice(id: string, words: Record<string, string>, own: string, chosen: (value: string) => void): void {
+  const select = element<HTMLSelectElement>(id);
+  select.replaceChildren(...Object.entries(words).map(([value, word]) => make('option', { value }, word)));
+  const last = kept(id);
+  select.value = last !== null && last in words ? last : own;
+  chosen(select.value);
+  select.addEventListener('change', () => {
+    keep(id, select.value);
+    chosen(select.value);
+  });
+}
+
 /** Colours as they were chosen before. */
 export const restoreTheme = (): void => setTheme(kept('theme') ?? 'auto');

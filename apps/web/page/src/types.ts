@@ -9,6 +9,8 @@ export interface Board {
   standard: boolean;
   /** The points of the board; empty where the drawing shows none. */
   points: Point[];
+  /** The stores of both sides, where the drawing shows them. */
+  stores: [Point | null, Point | null];
   sides: [string, string];
   /** Index of the side with the dark stones. */
   dark: number;
@@ -68,7 +70,33 @@ export interface View {
   legal: Legal[];
   contents: string[];
   lines: number[][];
+  /** What the drawing does not show, by side or of both. */
+  notes: [side: number | null, note: string][];
+  /** Pieces that each side has taken. */
+  captured: [number, number];
+  /** What the mover does. */
+  task: string;
+  /** Why the game is over. */
+  reason: string;
   phase: string;
+}
+
+/** What an action does. */
+export interface Movement {
+  /** What it brings about in words; empty where it only moves something. */
+  event: string;
+  steps: Step[];
+}
+
+/** Pieces that go from a place to another: from a point, or -1 for what is beside the board of player 1, -2 of player 2. */
+export interface Step {
+  from: number;
+  to: number;
+  /** Whose piece it is; null for stones of no side. */
+  side: number | null;
+  count: number;
+  /** The board while they are in the air. */
+  drawing: string;
 }
 
 /** An action in the tree of a search; values are expected results for player 1, -1 to 1. */
