@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use turnstone_base::settings::Partial;
 use turnstone_env::Params;
 use turnstone_models::{ComputeDevice, Instructions};
 
@@ -10,8 +11,8 @@ use crate::interface::Search;
 use crate::kind::{Change, Setup};
 use crate::network::{LoadedNetwork, PRETRAINED};
 use crate::playable_game::PlayableGame;
+use crate::search_settings::SearchSettings;
 use crate::spec::AgentSpec;
-use crate::tree_spec::{SearchOverrides, TreeSpec};
 
 /// An agent that has been checked for a game, with its files loaded.
 #[derive(Clone, Debug)]
@@ -28,10 +29,9 @@ impl Agent {
         network: LoadedNetwork,
         name: impl Into<PathBuf>,
         simulations: u32,
-        search: impl Into<SearchOverrides>,
+        search: impl Into<Partial<SearchSettings>>,
     ) -> Self {
-        let tree = TreeSpec::simulations(simulations, search.into());
-        Self { spec: AgentSpec::network(name, tree), network: Some(network) }
+        Self { spec: AgentSpec::network(name, simulations, search.into()), network: Some(network) }
     }
 
     /// The agent with a setting changed, where its kind has it.

@@ -8,7 +8,6 @@ pub(crate) use erased::WithGame;
 pub(crate) use search::ClassicalChooser;
 pub use search::ClassicalSearch;
 use turnstone_base::machine::Memory;
-use turnstone_base::times::time_text;
 
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ use crate::threads::Threads;
 pub(crate) const TABLE: u32 = 64;
 
 /// Spec of a classical search with a static evaluation.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct ClassicalSpec {
     /// Search algorithm and its limits.
     pub method: ClassicalMethod,
@@ -33,7 +32,7 @@ pub struct ClassicalSpec {
 }
 
 /// Search algorithm of a classical agent.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub enum ClassicalMethod {
     /// Plain minimax.
     Minimax {
@@ -77,32 +76,6 @@ impl ClassicalSpec {
             ClassicalMethod::FixedDepth { table, .. } | ClassicalMethod::Deepening { table, .. } => table,
             _ => 0,
         }
-    }
-    /// As a spec has them behind its colon.
-    pub(crate) fn options(&self) -> String {
-        let mut options: Vec<(&str, Option<String>)> = Vec::new();
-        match &self.method {
-            ClassicalMethod::Minimax { depth } | ClassicalMethod::BreadthFirst { depth } => {
-                options.push(("depth", Some(depth.to_string())));
-            }
-            ClassicalMethod::BestFirst { nodes } => {
-                options.push(("nodes", Some(nodes.to_string())));
-            }
-            ClassicalMethod::FixedDepth { depth, table } => {
-                options.push(("depth", Some(depth.to_string())));
-                options.push(("hash", (*table != 0).then(|| table.to_string())));
-            }
-            ClassicalMethod::Deepening { depth, nodes, time, table } => {
-                options.push(("depth", depth.map(|depth| depth.to_string())));
-                options.push(("nodes", nodes.map(|nodes| nodes.to_string())));
-                options.push(("time", time.map(time_text)));
-                options.push(("hash", (*table != TABLE).then(|| table.to_string())));
-            }
-        }
-        options.push(("heuristic", self.heuristic.clone()));
-        let options: Vec<String> =
-            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
-        format!("{}{}", options.join(","), self.threads)
     }
 }
 

@@ -2,26 +2,23 @@
 
 use std::time::Duration;
 
-use turnstone_base::times::time_text;
+use turnstone_base::settings;
 
-use crate::options::Options;
-
-/// Default time that an answer may take in addition to the time for the move.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Spec of a program and its limits per move.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct EngineSpec {
-    /// Program and its arguments, separated by spaces; single or double quotes group words.
-    pub command: String,
-    /// Time per move.
-    pub time: Option<Duration>,
-    /// Number of positions or simulations per move.
-    pub nodes: Option<u32>,
-    /// Depth in plies.
-    pub depth: Option<u32>,
-    /// Time that an answer may take in addition to the time for the move.
-    pub patience: Duration,
+settings! {
+    /// Another program, over the Universal Game Interface: `engine:<options>:<command line>`.
+    #[derive(Clone, Debug)]
+    pub struct EngineSpec {
+        /// Program and its arguments, separated by spaces; single or double quotes group words.
+        pub command: String;
+        /// Time per move.
+        pub time: Option<Duration>;
+        /// Positions or simulations per move.
+        pub nodes: Option<u32> = None, 1..=u32::MAX;
+        /// Plies to look ahead.
+        pub depth: Option<u32> = None, 1..=1000;
+        /// Time that an answer may take beyond the time for the move.
+        pub patience: Duration = Duration::from_secs(60);
+    }
 }
 
 impl EngineSpec {
@@ -36,36 +33,6 @@ impl EngineSpec {
             None if !text.is_empty() && text.split(',').all(is_option) => (text, ""),
             _ => ("", text),
         }
-    }
-
-    pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
-        let spec = Self {
-            command: std::mem::take(&mut options.command),
-            time: options.time("time", "time per move")?,
-            nodes: options.number("nodes", 1..=u32::MAX, "positions or simulations per move")?,
-            depth: options.number("depth", 1..=1000, "plies to look ahead")?,
-            patience: options
-                .time("patience", "time that an answer may take beyond it [default: 60s]")?
-                .unwrap_or(PATIENCE),
-        };
-        if words(&spec.command)?.is_empty() {
-            return Err("name a program: engine:<command line>, or engine:nodes=100:<command line>".to_owned());
-        }
-        Ok(spec)
-    }
-
-    /// As a spec has them behind its colon.
-    pub(crate) fn options(&self) -> String {
-        let patience = (self.patience != PATIENCE).then_some(self.patience);
-        let options = [
-            ("time", self.time.map(time_text)),
-            ("nodes", self.nodes.map(|nodes| nodes.to_string())),
-            ("depth", self.depth.map(|depth| depth.to_string())),
-            ("patience", patience.map(time_text)),
-        ];
-        let options: Vec<String> =
-            options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect();
-        format!("{}:{}", options.join(","), self.command)
     }
 
     /// The `go` command, and the time limit of its answer; `clock` is the remaining time for the game.

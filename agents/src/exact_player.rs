@@ -12,7 +12,7 @@ use turnstone_search::classic::{AlphaBeta, Heuristic};
 
 use crate::classical::find_heuristic;
 use crate::error::AgentError;
-use crate::exact_spec::{ExactSpec, Rate};
+use crate::exact_spec::ExactSpec;
 use crate::one_by_one::{Chooser, OnReport};
 use crate::playable::{Effort, Playable};
 use crate::request::{Score, SearchInfo, SearchRequest};
@@ -57,7 +57,8 @@ pub(crate) struct Exact<G: Rules> {
     game: G,
     truth: Box<dyn ExactValues<G>>,
     beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
-    error: Rate,
+    /// Rate of errors, 0 to 1.
+    error: f64,
     legal: ActionList,
 }
 
@@ -98,7 +99,7 @@ impl<G: Rules> Chooser for Exact<G> {
 impl<G: Rules> Exact<G> {
     fn choice(&mut self, state: &G::State, rng: &mut Stream) -> Action {
         let game = &self.game;
-        let errs = self.error.chance() > 0.0 && rng.random_bool(self.error.chance());
+        let errs = self.error > 0.0 && rng.random_bool(self.error);
         let any = |among: &[Action], rng: &mut Stream| among[rng.random_range(0..among.len())];
         game.legal(state, &mut self.legal);
         if errs {
@@ -192,7 +193,7 @@ mod tests {
         Known<G>: Playable<Game = G>,
     {
         let spec: AgentSpec = spec.parse().expect("valid");
-        let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
+        let spec: &ExactSpec = spec.settings().expect("an exact agent");
         Exact::new::<Known<G>>(spec, game).expect("it has exact values")
     }
 
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!(chosen(&mut exact, &start, &mut rng).score, None);
         let fault = |spec: &str| {
             let spec: AgentSpec = spec.parse().expect("valid");
-            let crate::kinds::Exact(spec) = spec.settings().expect("an exact agent");
+            let spec: &ExactSpec = spec.settings().expect("an exact agent");
             Exact::new::<Known<Morris>>(spec, &Morris::default()).err().expect("no table").to_string()
         };
         assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));

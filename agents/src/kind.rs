@@ -3,39 +3,39 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use turnstone_base::settings::{Given, Setting, Settings};
 use turnstone_models::{ComputeDevice, Instructions};
 
+use crate::budget::Budget;
+use crate::classical::ClassicalSpec;
 use crate::error::AgentError;
 use crate::interface::Search;
 use crate::network::LoadedNetwork;
-use crate::options::Options;
+use crate::options::value_text;
 use crate::playable_game::PlayableGame;
 use crate::threads::Threads;
-use crate::tree_spec::Budget;
 
-/// A kind of agents, its values being the settings of one agent. [`register_agent`](crate::register_agent) makes it available wherever a spec of an
-/// agent is given: in matches, games, the engine, configs, Python and the page.
-pub trait AgentKind: Clone + Debug + Send + Sync + 'static {
+/// A kind of agents, its values being the settings of one agent, which [`settings!`](turnstone_base::settings!) declares.
+/// [`register_agent`](crate::register_agent) makes it available wherever a spec of an agent is given: in matches, games, the
+/// engine, configs, Python and the page.
+///
+/// Other parts of the program change the settings `device`, `threads` and `sims` where a kind has them, and take relative paths
+/// from the folder of the file that names them.
+pub trait AgentKind: Settings + Debug + Send + Sync + 'static {
     /// The name that specs begin with.
     const NAME: &'static str;
 
-    /// What it is, in a line.
-    const ABOUT: &'static str;
-
-    /// What may stand behind the name's colon besides `key=value`.
+    /// What may stand behind the name's colon besides `key=value`, as the first of the settings.
     const FORM: Form = Form::Options;
 
-    /// Takes the settings from the options of a spec. What it does not take is unknown to the user.
+    /// Completes settings that depend on others once all are read, and checks them together.
     ///
     /// # Errors
-    /// One line that names the option and its fault.
-    fn parse(options: &mut Options) -> Result<Self, String>;
-
-    /// The settings as a spec has them behind its colon; empty if there is nothing to say. `None` keeps what the user wrote.
-    fn options(&self) -> Option<String> {
-        None
+    /// One line that names the fault.
+    fn complete(&mut self) -> Result<(), String> {
+        Ok(())
     }
 
     /// What others need to know of the agent.
@@ -65,9 +65,6 @@ pub trait AgentKind: Clone + Debug + Send + Sync + 'static {
     fn stands_for(&self, _game: &dyn PlayableGame) -> Result<Option<String>, AgentError> {
         Ok(None)
     }
-
-    /// Changes a setting, where the kind has it.
-    fn adjust(&mut self, _change: Change<'_>) {}
 }
 
 /// What may stand behind the colon of a spec besides `key=value`.
@@ -101,8 +98,8 @@ pub enum Change<'a> {
     Device(ComputeDevice),
     /// Threads of one search, if the spec gives none.
     Threads(usize),
-    /// The limit of a tree search per move.
-    Budget(Budget),
+    /// Simulations of a tree search per move, if its spec gives no time.
+    Simulations(u32),
     /// The folder that relative paths are taken from.
     Folder(&'a Path),
 }
@@ -140,6 +137,8 @@ pub struct Traits {
     pub has_tables: bool,
     /// Its checkpoint: a file, a run folder, or [`PRETRAINED`](crate::PRETRAINED).
     pub checkpoint: Option<PathBuf>,
+    /// Its classical search, if it has one.
+    pub classical: Option<ClassicalSpec>,
     /// The greatest evaluation of an opening that it calls even, by default, in its own units.
     pub even: Option<u32>,
 }
@@ -147,12 +146,15 @@ pub struct Traits {
 /// [`AgentKind`] for any type.
 pub(crate) trait AnyKind: Debug + Send + Sync {
     fn name(&self) -> &'static str;
-    fn options(&self) -> Option<String>;
+    fn settings(&mut self) -> Vec<Setting<'_>>;
+    fn options(&self) -> String;
+    fn complete(&mut self) -> Result<(), String>;
     fn traits(&self) -> Traits;
     fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError>;
     fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
     fn stands_for(&self, game: &dyn PlayableGame) -> Result<Option<String>, AgentError>;
-    fn adjusted(&self, change: Change<'_>) -> Arc<dyn AnyKind>;
+    fn copy(&self) -> Box<dyn AnyKind>;
+    fn fresh(&self) -> Box<dyn AnyKind>;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -161,8 +163,16 @@ impl<K: AgentKind> AnyKind for K {
         K::NAME
     }
 
-    fn options(&self) -> Option<String> {
-        AgentKind::options(self)
+    fn settings(&mut self) -> Vec<Setting<'_>> {
+        Settings::settings(self)
+    }
+
+    fn options(&self) -> String {
+        options(K::FORM, &self.values(), &self.changes())
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        AgentKind::complete(self)
     }
 
     fn traits(&self) -> Traits {
@@ -181,14 +191,32 @@ impl<K: AgentKind> AnyKind for K {
         AgentKind::stands_for(self, game)
     }
 
-    fn adjusted(&self, change: Change<'_>) -> Arc<dyn AnyKind> {
-        let mut kind = self.clone();
-        kind.adjust(change);
-        Arc::new(kind)
+    fn copy(&self) -> Box<dyn AnyKind> {
+        Box::new(self.clone())
+    }
+
+    fn fresh(&self) -> Box<dyn AnyKind> {
+        Box::new(K::default())
     }
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// Settings as a spec has them behind its colon: the first of them by the form, of the others those that are not the default.
+fn options(form: Form, values: &[(&str, Given)], changes: &[(&str, Given)]) -> String {
+    let pair = |(name, value): &(&str, Given)| format!("{name}={}", value_text(value));
+    let is_first =
+        |change: &&(&str, Given)| form != Form::Options && values.first().is_some_and(|first| first.0 == change.0);
+    let pairs: Vec<String> = changes.iter().filter(|change| !is_first(change)).map(pair).collect();
+    match (form, values.first()) {
+        (Form::Command, Some((_, command))) => format!("{}:{}", pairs.join(","), command.text().unwrap_or_default()),
+        (Form::File, Some((_, file))) => [vec![value_text(file)], pairs].concat().join(","),
+        (Form::OptionalFile, Some((_, file))) if changes.iter().any(|change| is_first(&change)) => {
+            [vec![value_text(file)], pairs].concat().join(",")
+        }
+        _ => pairs.join(","),
     }
 }
 
@@ -198,12 +226,13 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) form: Form,
-    pub(crate) parse: fn(&mut Options) -> Result<Arc<dyn AnyKind>, String>,
+    pub(crate) default: fn() -> Box<dyn AnyKind>,
 }
 
 impl Entry {
     pub(crate) fn of<K: AgentKind>() -> Self {
-        Self { name: K::NAME, about: K::ABOUT, form: K::FORM, parse: |options| Ok(Arc::new(K::parse(options)?)) }
+        let about = K::ABOUT.trim().trim_end_matches('.');
+        Self { name: K::NAME, about, form: K::FORM, default: || Box::new(K::default()) }
     }
 }
 

@@ -5,24 +5,22 @@ mod classical;
 mod others;
 mod tree;
 
-pub(crate) use classical::{AlphaBeta, BestFirst, BreadthFirst, ClassicalKind, Minimax};
-#[cfg(test)]
-pub(crate) use others::Exact;
 pub(crate) use simple::Random;
 pub use tree::{Network, Playouts};
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use turnstone_env::nearest;
+use turnstone_base::settings::{Given, Partial, Setting, set};
+use turnstone_base::text::{advice, nearest};
 
-use crate::classical::ClassicalSpec;
 use crate::engine_spec::EngineSpec;
 use crate::error::AgentError;
-use crate::kind::{AgentKind, Entry, Form, add, added};
-use crate::options::{OptionInfo, Options};
+use crate::exact_spec::ExactSpec;
+use crate::kind::{AgentKind, AnyKind, Entry, Form, add, added};
+use crate::options::{given, parts};
+use crate::search_settings::SearchSettings;
 use crate::spec::AgentSpec;
-use crate::tree_spec::TreeSpec;
 
 /// The built-in kinds.
 fn built_in() -> Vec<Entry> {
@@ -36,8 +34,8 @@ fn built_in() -> Vec<Entry> {
         Entry::of::<classical::BestFirst>(),
         Entry::of::<Playouts>(),
         Entry::of::<Network>(),
-        Entry::of::<others::Exact>(),
-        Entry::of::<others::Engine>(),
+        Entry::of::<ExactSpec>(),
+        Entry::of::<EngineSpec>(),
     ]
 }
 
@@ -52,32 +50,37 @@ fn entries() -> Vec<Entry> {
 /// If there is another kind of this name.
 pub fn register_agent<K: AgentKind>() {
     let known = entries().into_iter().find(|entry| entry.name == K::NAME);
-    assert!(known.is_none_or(|known| known.about == K::ABOUT), "there is an agent `{}` already", K::NAME);
+    assert!(known.is_none_or(|known| (known.default)().as_any().is::<K>()), "there is an agent `{}` already", K::NAME);
     if known.is_none() {
         add(Entry::of::<K>());
     }
 }
 
 /// A kind of agents as help shows it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct KindInfo {
     /// The name that specs begin with.
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// Its options in the order in which they are read.
-    pub options: Vec<OptionInfo>,
+    form: Form,
+    default: Box<dyn AnyKind>,
+}
+
+impl KindInfo {
+    /// Its options, with their defaults.
+    pub fn options(&mut self) -> Vec<Setting<'_>> {
+        let mut all = self.default.settings();
+        all.drain(..usize::from(self.form != Form::Options));
+        all
+    }
 }
 
 /// All kinds of agents, as help shows them.
 #[must_use]
 pub fn agent_kinds() -> Vec<KindInfo> {
-    let describe = |Entry { name, about, parse, .. }: Entry| {
-        let mut options = Options::describing();
-        let _ = parse(&mut options); // without a file or a command some are incomplete, which does not matter here
-        KindInfo { name, about, options: options.into_infos() }
-    };
-    entries().into_iter().map(describe).collect()
+    let info = |Entry { name, about, form, default }: Entry| KindInfo { name, about, form, default: default() };
+    entries().into_iter().map(info).collect()
 }
 
 impl FromStr for AgentSpec {
@@ -88,30 +91,51 @@ impl FromStr for AgentSpec {
         let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
         let entries = entries();
         let Some(entry) = entries.iter().find(|entry| entry.name == name) else {
-            return Err(fault(match nearest(name, entries.iter().map(|entry| entry.name)) {
-                Some(near) => format!("unknown agent (did you mean `{near}`?)"),
-                None => {
-                    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-                    format!("unknown agent; the agents are {}", names.join(", "))
-                }
-            }));
+            let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+            return Err(fault(format!(
+                "unknown agent{}",
+                advice(nearest(name, names.iter().copied()).as_deref(), &names)
+            )));
         };
-        // A command line may contain any character, so the options come first.
-        let (rest, command) = if entry.form == Form::Command { EngineSpec::split(rest) } else { (rest, "") };
-        let with_file = match entry.form {
-            Form::File => true,
-            Form::OptionalFile => {
-                rest.starts_with('"') || !rest.split(',').next().is_some_and(|first| first.contains('='))
-            }
-            Form::Options | Form::Command => false,
-        };
-        let mut options = Options::parse(rest, with_file).map_err(fault)?;
-        options.command = command.to_owned();
-        let given = options.given();
-        let kind = (entry.parse)(&mut options).map_err(fault)?;
-        options.finish().map_err(fault)?;
-        Ok(Self::of(kind, &given))
+        read(entry, rest).map(|kind| Self::of(kind.into())).map_err(fault)
     }
+}
+
+/// Reads the settings of a kind from what stands behind the colon of a spec.
+fn read(entry: &Entry, text: &str) -> Result<Box<dyn AnyKind>, String> {
+    let mut kind = (entry.default)();
+    // A command line may contain any character, so the options come first.
+    let (text, command) = if entry.form == Form::Command { EngineSpec::split(text) } else { (text, "") };
+    let parts = parts(text)?;
+    let mut parts = parts.into_iter().filter(|part| !part.is_empty()).peekable();
+    let is_pair = |part: &str| !part.starts_with('"') && part.contains('=');
+    let first = match entry.form {
+        Form::Options => None,
+        Form::Command => Some(command).filter(|command| !command.is_empty()),
+        Form::File => parts.next(),
+        Form::OptionalFile => parts.next_if(|part| !is_pair(part)),
+    };
+    if let (None, Form::File | Form::Command) = (first, entry.form) {
+        let (_, form) = entry.about.rsplit_once(": ").unwrap_or(("", entry.about));
+        return Err(format!("name a {}: {form}", kind.settings()[0].name()));
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    if let Some(first) = first {
+        let first = if entry.form == Form::Command { Given::Word(first.to_owned()) } else { given(first) };
+        kind.settings()[0].set(&first)?;
+    }
+    for part in parts {
+        let (key, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not `key=value`"))?;
+        if seen.contains(&key) {
+            return Err(format!("{key} is given twice"));
+        }
+        let mut settings = kind.settings();
+        settings.drain(..usize::from(entry.form != Form::Options));
+        set(settings, key, &given(value))?;
+        seen.push(key);
+    }
+    kind.complete()?;
+    Ok(kind)
 }
 
 impl TryFrom<String> for AgentSpec {
@@ -125,23 +149,15 @@ impl TryFrom<String> for AgentSpec {
 impl AgentSpec {
     /// Tree search with a trained network: a checkpoint file, or a run folder for its newest one.
     #[must_use]
-    pub fn network(checkpoint: impl Into<PathBuf>, tree: TreeSpec) -> Self {
-        Self::new(Network { checkpoint: checkpoint.into(), tree, tables: None })
+    pub fn network(checkpoint: impl Into<PathBuf>, simulations: u32, search: Partial<SearchSettings>) -> Self {
+        let (checkpoint, sims) = (checkpoint.into(), Some(simulations));
+        Self::new(Network { checkpoint, sims, search, ..Network::default() })
     }
 
     /// Uniformly random moves.
     #[must_use]
     pub fn random() -> Self {
-        Self::new(Random)
-    }
-
-    /// Its classical search, if it has one.
-    #[must_use]
-    pub fn classical(&self) -> Option<&ClassicalSpec> {
-        let minimax = self.settings::<Minimax>().map(ClassicalKind::spec);
-        let alpha_beta = self.settings::<AlphaBeta>().map(ClassicalKind::spec);
-        let breadth = self.settings::<BreadthFirst>().map(ClassicalKind::spec);
-        minimax.or(alpha_beta).or(breadth).or(self.settings::<BestFirst>().map(ClassicalKind::spec))
+        Self::new(Random {})
     }
 }
 
@@ -209,38 +225,51 @@ mod tests {
     fn faults_are_named() {
         let fault = |spec: &str| spec.parse::<AgentSpec>().expect_err("a fault").to_string();
         assert_eq!(fault("rando"), "agent `rando`: unknown agent (did you mean `random`?)");
-        assert_eq!(
-            fault("alphabeta:dept=3"),
-            "agent `alphabeta:dept=3`: unknown option `dept` (did you mean `depth`?)"
-        );
-        assert!(fault("minimax:depth=0").contains("depth must be a number from 1 to 128"));
+        assert_eq!(fault("alphabeta:dept=3"), "agent `alphabeta:dept=3`: unknown key `dept` (did you mean `depth`?)");
+        assert!(fault("minimax:depth=0").contains("depth is 0, but must be a whole number from 1 to 128"));
         for time in ["1", "0s", "-1s", "nans", "infs", "1h", "9999m", "s"] {
-            assert!(fault(&format!("alphabeta:time={time}")).contains("time must be a time such as"));
+            assert!(fault(&format!("alphabeta:time={time}")).contains("but must be a time such as"));
         }
         assert!(fault("az").contains("name a checkpoint"));
-        assert!(fault("engine").contains("name a program"));
-        assert!(fault("engine:nodes=5").contains("name a program"));
+        assert!(fault("engine").contains("name a command"));
+        assert!(fault("engine:nodes=5").contains("name a command"));
         assert!(fault("engine::a 'b").contains("a quote has no end"));
-        assert!(fault("engine:sims=5:a").contains("unknown option `sims`"));
+        assert!(fault("engine:sims=5:a").contains("unknown key `sims`"));
         assert!(fault("random:x").contains("not `key=value`"));
         assert!(fault("mcts:sims=10,time=1s").contains("sims or time, not both"));
-        assert!(fault("exact:error=2").contains("error must be a rate from 0 to 1"));
-        assert!(fault("exact:x,error=nan").contains("error must be a rate"));
-        assert!(fault("mcts:sims=-1").contains("sims must be"));
+        assert!(fault("exact:error=2").contains("error is 2, but must be a number from 0 to 1"));
+        assert!(fault("exact:x,error=nan").contains("error is nan, but must be a number"));
+        assert!(fault("mcts:sims=-1").contains("sims is -1, but must be"));
+        assert!(fault("mcts:sims=1,sims=2").contains("sims is given twice"));
+        assert!(fault("engine:command=x:y").contains("unknown key `command`"));
         for draw in ["2", "-1.01", "nan", ""] {
-            assert!(fault(&format!("az:x,draw={draw}")).contains("draw must be a number from -1 to 1"));
+            assert!(fault(&format!("az:x,draw={draw}")).contains("but must be a number from -1 to 1"));
         }
-        assert!(fault("az:x,precision=int8").contains("precision must be f32, i8 or auto, not `int8`"));
-        assert!(fault("az:x,device=cuda").contains("device must be cpu, gpu or gpu:1 and the like, not `cuda`"));
+        assert!(fault("az:x,precision=int8").contains("precision is int8, but must be f32, i8 or auto"));
+        assert!(fault("az:x,device=cuda").contains("device is cuda, but must be cpu, gpu or gpu:1 and the like"));
         assert!(fault("az:x,device=gpu,precision=i8").contains("on a GPU give f32 or auto"));
         for temperature in ["-1", "10.5", "nan", "hot"] {
             let fault = fault(&format!("az:x,temperature={temperature}"));
-            assert!(fault.contains("temperature must be a number from 0 to 10"), "{fault}");
+            assert!(
+                fault.contains(&format!("temperature is {temperature}, but must be a number from 0 to 10")),
+                "{fault}"
+            );
         }
-        for level in ["level", "level:", "level:0", "level:300", "level:x", "level:3,sims=2"] {
-            let fault = fault(level);
-            assert!(fault.contains("name a level by its number") || fault.contains("unknown option `sims`"), "{fault}");
+        for (level, expected) in [
+            ("level", "name a level: `level:3`"),
+            ("level:", "name a level: `level:3`"),
+            ("level:0", "level is 0, but must be a whole number from 1 to 255"),
+            ("level:300", "level is 300, but must be"),
+            ("level:x", "level is x, but must be"),
+            ("level:3,sims=2", "unknown key `sims`; there are none"),
+        ] {
+            assert_eq!(
+                fault(level).split_once(": ").map(|(_, fault)| fault.starts_with(expected)),
+                Some(true),
+                "{}",
+                fault(level)
+            );
         }
-        assert!(fault("mcts:precision=i8").contains("unknown option `precision`"));
+        assert!(fault("mcts:precision=i8").contains("unknown key `precision`"));
     }
 }

@@ -25,7 +25,7 @@ mod network_backend;
 mod search_settings;
 mod options;
 mod threads;
-mod tree_spec;
+mod budget;
 mod request;
 mod analysis;
 mod interface;
@@ -59,11 +59,12 @@ pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact,
 
 pub use agent::Agent;
 pub use analysis::{AnalysedAction, Analysis};
+pub use budget::Budget;
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
 pub use engine_spec::EngineSpec;
 pub use error::AgentError;
-pub use exact_spec::{ExactSpec, Rate};
+pub use exact_spec::ExactSpec;
 pub use interface::{Chosen, OnInfo, PlayerFault, Prediction, Search};
 pub use kind::{AgentKind, Change, Form, Role, Setup, Traits};
 pub use kinds::{KindInfo, Network, Playouts, agent_kinds, register_agent};
@@ -71,14 +72,16 @@ pub use levels::{Level, levels};
 pub use network::{LoadedNetwork, PRETRAINED, checkpoint_file, checkpoint_info, checkpoint_params, game_params};
 pub use network_backend::{GpuBackend, NetworkBackend, most_likely, shape};
 pub use one_by_one::{Chooser, OnReport, OneByOne};
-pub use options::{OptionInfo, Options, path_in_spec};
+pub use options::path_in_spec;
 pub use playable::{Effort, GameFiles, Phase, Playable};
 pub use playable_game::{Evaluator, PlayableGame, TreePlan, load_network, row};
 pub use request::{Score, SearchInfo, SearchRequest};
-pub use search_settings::{SEARCH_SETTINGS, SearchKind, SearchSetting, SearchSettings};
+pub use search_settings::{SearchKind, SearchSettings};
 pub use solving::{SolveError, SolveHost, SolveOptions, no_tables, result_text, searched, start_text};
 pub use spec::AgentSpec;
 pub use tablebase::{Counts, DynExactValues, Enumeration};
 pub use threads::{Threads, most_threads};
-pub use tree_spec::{Budget, SearchOverrides, TreeSpec};
+/// Declares the settings of a kind of agents.
+#[doc(no_inline)]
+pub use turnstone_base::settings;
 pub use turnstone_exact::SolveLimits;

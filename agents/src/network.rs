@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use turnstone_env::{DynGame, Rules, nearest};
+use turnstone_base::text::nearest;
+use turnstone_env::{DynGame, Rules};
 use turnstone_models::{
     CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, Precision,
     QuantisedNetwork, Weights,
@@ -142,12 +143,10 @@ impl LoadedNetwork {
         Ok(Box::new(NetworkBackend::quantised(spec, network, max_batch).split()))
     }
 
-    /// Settings of the search used in training; the defaults where the checkpoint lacks them.
+    /// Settings of the search used in training; the defaults where the checkpoint, which may come from anywhere, lacks them.
     #[must_use]
     pub fn search_settings(&self) -> SearchSettings {
-        let stored = self.info.extra.get(SEARCH_KEY).and_then(|text| serde_json::from_str(text).ok());
-        // The file may come from anywhere.
-        stored.map_or_else(SearchSettings::default, SearchSettings::clamped)
+        self.info.extra.get(SEARCH_KEY).map_or_else(SearchSettings::default, |text| SearchSettings::of_json(text))
     }
 }
 

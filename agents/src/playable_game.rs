@@ -8,6 +8,7 @@ use turnstone_exact::TableError;
 use turnstone_models::{ComputeDevice, Instructions, Precision};
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
+use crate::budget::Budget;
 use crate::classical::{
     ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame, find_heuristic,
 };
@@ -24,7 +25,6 @@ use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::tablebase::{DynExactValues, Enumeration, Known};
 use crate::tree_search::{Plan, Source, TreeSearch};
-use crate::tree_spec::Budget;
 
 /// Mebibytes of the transposition tables of the seats that think at once.
 const LARGEST_TABLES: u32 = 256;
@@ -131,6 +131,8 @@ pub struct TreePlan<'a> {
     pub budget: Budget,
     /// Algorithm and constants.
     pub settings: SearchSettings,
+    /// Value of a draw for the side to move, -1 to 1.
+    pub draw: f32,
     /// Temperature of the choice of moves; 0 plays the best one.
     pub temperature: f32,
     /// Threads of one search that is alone.
@@ -145,7 +147,7 @@ impl TreePlan<'_> {
     /// A search with one thread and without a cache that plays the best move.
     #[must_use]
     pub fn new(budget: Budget, settings: SearchSettings) -> Self {
-        Self { budget, settings, temperature: 0.0, threads: 1, cached: 0, tables: None }
+        Self { budget, settings, draw: 0.0, temperature: 0.0, threads: 1, cached: 0, tables: None }
     }
 }
 
@@ -196,8 +198,8 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
 
     fn tree_search(&self, evaluator: Evaluator<'_>, tree: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError> {
         let game = self.game().clone();
-        let TreePlan { budget, settings, temperature, threads, cached, tables } = *tree;
-        let plan = Plan { budget, settings, temperature, source: Source::Network };
+        let TreePlan { budget, settings, draw, temperature, threads, cached, tables } = *tree;
+        let plan = Plan { budget, settings, draw, temperature, source: Source::Network };
         let backend: AnyBackend<K::Game> = match evaluator {
             Evaluator::Playouts => {
                 // Their random numbers are of a game, so every seat has a search of its own.

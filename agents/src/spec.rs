@@ -6,10 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::files::in_folder;
+use turnstone_base::settings::{Given, Setting, Value};
+use turnstone_models::ComputeDevice;
 
+use crate::budget::Budget;
+use crate::classical::ClassicalSpec;
+use crate::error::AgentError;
 use crate::kind::{AgentKind, AnyKind, Change, Role, Traits};
 use crate::threads::Threads;
-use crate::tree_spec::Budget;
 
 /// Spec of an agent: a kind with its settings. Specs are equal if their texts are.
 #[derive(Clone, Serialize, Deserialize)]
@@ -23,11 +28,11 @@ impl AgentSpec {
     /// The spec of an agent with these settings.
     #[must_use]
     pub fn new<K: AgentKind>(kind: K) -> Self {
-        Self::of(Arc::new(kind), "")
+        Self::of(Arc::new(kind))
     }
 
-    pub(crate) fn of(kind: Arc<dyn AnyKind>, given: &str) -> Self {
-        let options = kind.options().unwrap_or_else(|| given.to_owned());
+    pub(crate) fn of(kind: Arc<dyn AnyKind>) -> Self {
+        let options = kind.options();
         let colon = if options.is_empty() { "" } else { ":" };
         Self { text: format!("{}{colon}{options}", kind.name()), kind }
     }
@@ -62,6 +67,12 @@ impl AgentSpec {
         self.traits().budget
     }
 
+    /// Its classical search, if it has one.
+    #[must_use]
+    pub fn classical(&self) -> Option<ClassicalSpec> {
+        self.traits().classical
+    }
+
     /// Threads of one search.
     #[must_use]
     pub fn threads(&self) -> Threads {
@@ -81,8 +92,32 @@ impl AgentSpec {
     /// The spec with a setting changed, where its kind has it.
     #[must_use]
     pub fn adjusted(&self, change: Change<'_>) -> Self {
-        let given = self.text.split_once(':').map_or("", |(_, given)| given);
-        Self::of(self.kind.adjusted(change), given)
+        let mut kind = self.kind.copy();
+        let mut settings = kind.settings();
+        let value = |name: &str| settings.iter().find(|setting| setting.name() == name).map(Setting::value);
+        // A network on a GPU is searched by one thread.
+        let takes_threads = value("device") == Some(ComputeDevice::Cpu.give()) && value("threads") == Some(None);
+        let takes_simulations = value("time") == Some(None);
+        let mut put = |name: &str, given: Option<Given>| {
+            let setting = settings.iter_mut().find(|setting| setting.name() == name);
+            if let (Some(setting), Some(given)) = (setting, given) {
+                setting.set(&given).expect("a value of this setting");
+            }
+        };
+        match change {
+            Change::Device(device) => put("device", device.give()),
+            Change::Threads(threads) if takes_threads => put("threads", threads.give()),
+            Change::Simulations(simulations) if takes_simulations => put("sims", simulations.give()),
+            Change::Threads(_) | Change::Simulations(_) => {}
+            Change::Folder(folder) => {
+                let mut fresh = self.kind.fresh();
+                let changed =
+                    settings.iter_mut().zip(fresh.settings()).filter(|(own, usual)| own.value() != usual.value());
+                changed.filter_map(|(own, _)| own.path()).for_each(|path| *path = in_folder(folder, path));
+            }
+        }
+        drop(settings);
+        Self::of(kind.into())
     }
 
     /// The spec with its relative paths taken from a folder and made absolute, as those of a file in it. The default folder
@@ -116,6 +151,20 @@ impl fmt::Debug for AgentSpec {
 impl fmt::Display for AgentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl Value for AgentSpec {
+    fn read(given: &Given) -> Result<Option<Self>, String> {
+        given.text().map(str::parse).transpose().map_err(|fault: AgentError| fault.to_string())
+    }
+
+    fn give(&self) -> Option<Given> {
+        Some(Given::Text(self.text.clone()))
+    }
+
+    fn expected() -> String {
+        "an agent".to_owned()
     }
 }
 

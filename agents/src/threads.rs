@@ -1,12 +1,10 @@
 //! Number of threads of one search, as an option of agent specs.
 
-use std::fmt;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use turnstone_base::machine::cores;
+use turnstone_base::settings::{Given, Value};
 use turnstone_base::warnings::warn_once;
-
-use crate::options::Options;
 
 /// Maximum number of threads of one search: four per core, and at least eight. With more, the thread that looks at the
 /// clock would wait too long for a core to keep its time.
@@ -14,6 +12,9 @@ use crate::options::Options;
 pub fn most_threads() -> usize {
     (4 * cores()).max(8)
 }
+
+/// The most threads that a spec may ask for, of which [`most_threads`] are possible.
+pub(crate) const MANY: u32 = 1024;
 
 /// Starts a thread of a search; `None`, with one warning per process, if the system refuses it.
 pub(crate) fn spawn_or_warn<'scope, T: Send + 'scope>(
@@ -29,10 +30,15 @@ pub(crate) fn spawn_or_warn<'scope, T: Send + 'scope>(
 pub struct Threads(Option<u32>);
 
 impl Threads {
-    /// Takes `threads=`: 1 to [`most_threads`], or 0 for one per core.
-    pub(crate) fn parse(options: &mut Options) -> Result<Self, String> {
-        let number = options.number("threads", 0..=most_threads() as u32, "threads of one search; 0 is one per core");
-        number.map(Self).map_err(|fault| format!("{fault}: this machine has {} cores", cores()))
+    /// Checks that this machine has the cores for it.
+    pub(crate) fn check(self) -> Result<Self, String> {
+        let (most, cores) = (most_threads(), cores());
+        match self.0 {
+            Some(threads) if threads as usize > most => {
+                Err(format!("threads is {threads}, but must be at most {most}: this machine has {cores} cores"))
+            }
+            _ => Ok(self),
+        }
     }
 
     /// The number, if it was given.
@@ -42,12 +48,6 @@ impl Threads {
         self.0.map(|threads| if cfg!(target_family = "wasm") { 1 } else { number(threads) })
     }
 
-    /// This number, or else another.
-    #[must_use]
-    pub fn or(self, threads: usize) -> Self {
-        Self(self.0.or(Some(threads as u32)))
-    }
-
     /// Whether two searches of the same position may differ.
     #[must_use]
     pub fn is_several(self) -> bool {
@@ -55,8 +55,16 @@ impl Threads {
     }
 }
 
-impl fmt::Display for Threads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |threads| write!(f, ",threads={threads}"))
+impl Value for Threads {
+    fn read(given: &Given) -> Result<Option<Self>, String> {
+        Ok(Option::read(given)?.map(Self))
+    }
+
+    fn give(&self) -> Option<Given> {
+        self.0.give()
+    }
+
+    fn expected() -> String {
+        u32::expected()
     }
 }

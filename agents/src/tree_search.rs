@@ -8,15 +8,17 @@ use turnstone_base::streams::Stream;
 use turnstone_env::{Action, ActionList, AnyState, Rules, Side};
 use turnstone_exact::ExactValues;
 use turnstone_search::classic::Limits;
-use turnstone_search::{Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, Seats, draw_weighted};
+use turnstone_search::{
+    Backend, Cached, EvalBatch, Evaluation, Fault, Mcts, Pace, RootAction, SearchOptions, Seats, draw_weighted,
+};
 
 use crate::analysis::{Analysis, analysis};
+use crate::budget::Budget;
 use crate::interface::{Chosen, OnInfo, Prediction, Search};
 use crate::network_backend::{AnyBackend, most_likely};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
 use crate::together::run_together;
-use crate::tree_spec::Budget;
 
 /// Simulations of all trees of a search together, which bound its memory to about a quarter of a GiB.
 const MOST_SIMULATIONS: u32 = 1 << 20;
@@ -41,6 +43,8 @@ const STEPS: u32 = 64;
 pub(crate) struct Plan {
     pub(crate) budget: Budget,
     pub(crate) settings: SearchSettings,
+    /// Value of a draw for the side to move.
+    pub(crate) draw: f32,
     /// Temperature of the choice of moves.
     pub(crate) temperature: f32,
     /// What evaluates.
@@ -232,6 +236,7 @@ impl<G: Rules> TreeSearch<G> {
         let GameInSeat { rng, turn: Turn::Searching(rounds), .. } = &mut self.games[seat] else { return };
         rounds.round = simulations;
         let options = self.plan.settings.at_temperature(simulations, self.plan.temperature);
+        let options = SearchOptions { draw: self.plan.draw, ..options };
         self.seats.begin(&self.game, seat, &options, simulations, rng);
     }
 

@@ -3,26 +3,25 @@
 use std::sync::Arc;
 
 use turnstone_agents::{
-    Agent, AgentError, AgentKind, AgentSpec, Chooser, OnReport, OneByOne, Options, PlayableGame, Search, SearchInfo,
-    SearchRequest, Setup, agent_kinds, register_agent,
+    Agent, AgentError, AgentKind, AgentSpec, Chooser, OnReport, OneByOne, PlayableGame, Search, SearchInfo,
+    SearchRequest, Setup, agent_kinds, register_agent, settings,
 };
+use turnstone_base::settings::Setting;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{AnyState, Params};
 use turnstone_games::built_in;
 
-/// Plays the first legal action, or a later one.
-#[derive(Clone, Debug)]
-struct Fixed {
-    skip: u32,
+settings! {
+    /// A legal move by its place in the list.
+    #[derive(Clone, Debug)]
+    struct Fixed {
+        /// Legal moves to skip.
+        skip: u32 = 0, 0..=3;
+    }
 }
 
 impl AgentKind for Fixed {
     const NAME: &'static str = "fixed";
-    const ABOUT: &'static str = "a legal move by its place in the list";
-
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        Ok(Self { skip: options.number("skip", 0..=3, "legal moves to skip")?.unwrap_or(0) })
-    }
 
     fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
         match game.name() {
@@ -48,12 +47,13 @@ fn a_kind_of_ones_own_is_read_listed_and_played() {
         assert_eq!(spec.parse::<AgentSpec>().expect("a spec").to_string(), spec);
     }
     let fault = |spec: &str| spec.parse::<AgentSpec>().expect_err("a fault").to_string();
-    assert_eq!(fault("fixed:skip=4"), "agent `fixed:skip=4`: skip must be a number from 0 to 3, not `4`");
-    assert_eq!(fault("fixed:skp=1"), "agent `fixed:skp=1`: unknown option `skp` (did you mean `skip`?)");
+    assert_eq!(fault("fixed:skip=4"), "agent `fixed:skip=4`: skip is 4, but must be a whole number from 0 to 3");
+    assert_eq!(fault("fixed:skp=1"), "agent `fixed:skp=1`: unknown key `skp` (did you mean `skip`?)");
     assert_eq!(fault("fixd"), "agent `fixd`: unknown agent (did you mean `fixed`?)");
-    let listed = agent_kinds().into_iter().find(|kind| kind.name == "fixed").expect("it is listed");
-    let option = &listed.options[0];
-    assert_eq!((option.name, &*option.values, option.help), ("skip", "0 to 3", "legal moves to skip"));
+    let mut listed = agent_kinds().into_iter().find(|kind| kind.name == "fixed").expect("it is listed");
+    let option = &listed.options()[0];
+    assert_eq!((option.name(), option.help()), ("skip", "Legal moves to skip"));
+    assert_eq!(option.expected(), "a whole number from 0 to 3");
 
     let game = |name| built_in().make(name, &Params::new()).expect("a game");
     let agent = |spec: &str, game| Agent::load(&spec.parse().expect("a spec"), game);
@@ -70,16 +70,14 @@ fn a_kind_of_ones_own_is_read_listed_and_played() {
 #[test]
 #[should_panic(expected = "there is an agent `random` already")]
 fn the_name_of_another_kind_is_refused() {
-    #[derive(Clone, Debug)]
-    struct Random;
+    settings! {
+        /// Something else.
+        #[derive(Clone, Debug)]
+        struct Random {}
+    }
 
     impl AgentKind for Random {
         const NAME: &'static str = "random";
-        const ABOUT: &'static str = "something else";
-
-        fn parse(_: &mut Options) -> Result<Self, String> {
-            Ok(Self)
-        }
 
         fn search(&self, _: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
             Err("never".to_owned().into())
@@ -92,10 +90,9 @@ fn the_name_of_another_kind_is_refused() {
 /// Options are listed as the built-in kinds read them, so that help cannot differ from what is read.
 #[test]
 fn the_options_of_built_in_kinds_are_listed() {
-    let kinds = agent_kinds();
     let options = |name: &str| -> Vec<&str> {
-        let kind = kinds.iter().find(|kind| kind.name == name).expect("a kind");
-        kind.options.iter().map(|option| option.name).collect()
+        let mut kind = agent_kinds().into_iter().find(|kind| kind.name == name).expect("a kind");
+        kind.options().iter().map(Setting::name).collect()
     };
     assert_eq!(options("random"), [""; 0]);
     assert_eq!(options("alphabeta"), ["depth", "nodes", "time", "hash", "heuristic", "threads"]);

@@ -121,7 +121,7 @@ fn a_network_is_played_with_the_search_that_it_was_trained_with() {
     };
     let spec = |text: &str| {
         let spec: AgentSpec = text.parse().expect("a spec");
-        spec.settings::<Network>().expect("a network's spec").tree.search
+        spec.settings::<Network>().expect("a network's spec").search.clone()
     };
     let puct = SearchSettings { method: SearchKind::Puct, c_puct: 3.0, ..SearchSettings::default() };
     let gumbel = SearchSettings { c_scale: 0.1, ..SearchSettings::default() };
@@ -147,7 +147,7 @@ fn a_checkpoint_cannot_ask_for_more_proofs_than_a_spec() {
     let mut network = load_network(Path::new("pretrained"), &*game).expect("an agent comes with the program");
     let search = SearchSettings { proof_nodes: u32::MAX, ..SearchSettings::default() };
     network.info.extra = checkpoint_info(&*game, &network.info.network, &search, 1).extra;
-    assert_eq!(network.search_settings().proof_nodes, 100_000);
+    assert_eq!(network.search_settings().proof_nodes, 0);
     assert!("az:x,proof_nodes=100001".parse::<AgentSpec>().is_err());
 }
 

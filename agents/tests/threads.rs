@@ -165,10 +165,10 @@ fn the_spec_names_the_threads_and_what_goes_with_them() {
     // A small multiple: with many more, the clock is looked at too late.
     assert!(most >= 8 && most >= cores && most <= 8 * cores.max(1));
     let many = fault(&format!("mcts:threads={}", most + 1));
-    let reason = format!("from 0 to {most}, not `{}`: this machine has {cores} cores", most + 1);
+    let reason = format!("threads is {}, but must be at most {most}: this machine has {cores} cores", most + 1);
     assert!(many.ends_with(&reason), "{many}");
     assert!(fault("az:a,threads=2,device=gpu").ends_with("a search on a GPU has one thread"));
-    assert!(fault("minimax:threads=2").contains("unknown option `threads`"));
+    assert!(fault("minimax:threads=2").contains("unknown key `threads`"));
     let game = built_in().make("mancala", &Params::new()).expect("a game");
     let of = |spec: &str| agent(&*game, spec);
     assert!(of("az:pretrained,threads=1").spec.threads().number() == Some(1));

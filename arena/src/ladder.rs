@@ -80,10 +80,7 @@ impl Ladder {
     /// The text is malformed, has no rungs, or a rung twice, that cannot play or without a finite rating, or is of
     /// another game, version or parameters; the message has one line.
     pub fn parse(text: &str, game: &dyn DynGame) -> Result<Self> {
-        let ladder: Self = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            anyhow!("line {line}: {}", error.message().replace('\n', ", "))
-        })?;
+        let ladder: Self = toml::from_str(text).map_err(|error| anyhow!(in_one_line(text, &error)))?;
         if ladder.game != game.name() || ladder.version != game.version() || ladder.params != game.params() {
             let Self { game, version, params, .. } = ladder;
             bail!("it is for {game} version {version} ({params}), not for this game");
@@ -182,6 +179,19 @@ impl std::fmt::Display for LadderRating {
         let Self { elo, interval: [low, high], score, games } = self;
         write!(f, "Elo {elo:.0} [{low:.0}, {high:.0}], {:.1} % of {games} games", 100.0 * score)
     }
+}
+
+/// A fault of a text in TOML, with its line.
+#[must_use]
+pub fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(1, |span| line_at(text, span.start));
+    format!("line {line}: {}", error.message().replace('\n', ", "))
+}
+
+/// The number, from 1, of the line with this byte of a text.
+#[must_use]
+pub fn line_at(text: &str, byte: usize) -> usize {
+    text[..byte.min(text.len())].matches('\n').count() + 1
 }
 
 /// Maximum length of a ladder's file in bytes.

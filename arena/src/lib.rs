@@ -26,10 +26,10 @@ mod matches;
 pub mod grading;
 
 pub use journal::Journal;
-pub use ladder::{Ladder, LadderRating, Rung, read_ladder};
+pub use ladder::{Ladder, LadderRating, Rung, in_one_line, line_at, read_ladder};
 pub use matches::{Match, MatchFolder, MatchResult, RatingScale};
 pub use openings::OpeningSource;
-pub use options::{MATCH_OPTIONS, MatchOption, MatchOptions, OptionValues, Pairings};
+pub use options::MatchOptions;
 pub use record::{
     Ending, GameRecord, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentRecord, TournamentSettings,
 };

@@ -6,12 +6,13 @@ use anyhow::{Context, Result, bail, ensure};
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_base::files::atomic_write;
+use turnstone_base::settings::Settings;
 
 use super::journal::Journal;
 use super::ladder::{Ladder, LadderRating};
 use super::openings::{OpeningSource, openings};
-use super::options::{MatchOptions, Pairings};
-use super::record::{TournamentHeader, TournamentRecord};
+use super::options::MatchOptions;
+use super::record::{TournamentFormat, TournamentHeader, TournamentRecord};
 use super::remote::check_portable;
 use super::report;
 use super::schedule::openings_needed;
@@ -84,8 +85,8 @@ impl<'a> Match<'a> {
         match scale {
             RatingScale::Mean => {}
             RatingScale::Ladder(ladder) => {
-                options.format = Some(Pairings::Gauntlet);
-                options = options.or(ladder.options());
+                options.format = Some(TournamentFormat::Gauntlet);
+                options = options.or(&ladder.options());
             }
             RatingScale::NewLadder => {
                 ensure!(agents.iter().any(|agent| agent.spec == AgentSpec::random()), NO_RANDOM);
@@ -96,7 +97,7 @@ impl<'a> Match<'a> {
             options.clock.is_some() || options.out_of_time.is_none(),
             "a penalty for running out of time needs a clock"
         );
-        let settings = options.settings();
+        let settings = options.tournament();
         let odd_games = options.odd_games(settings.games);
         let (source, filter) = (options.openings(), options.filter()?);
         let openings = openings(game, &source, filter.as_ref(), openings_needed(&settings), settings.seed, stop)?;

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, ensure};
 use rand::RngExt;
 use turnstone_base::files::read_text;
+use turnstone_base::settings::{Given, Value};
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_base::text::entries;
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
@@ -107,8 +108,28 @@ impl FromStr for OpeningSource {
             [Ok(least), Ok(most)] if least <= most && most <= 1000 => Ok(Self::Random([least, most])),
             [Ok(_), Ok(_)] => Err("the range must rise, up to 1000".into()),
             _ if Path::new(text).is_file() => Ok(Self::Book(text.into())),
-            _ => Err("expected a number of plies, a range such as 2-6, or an opening book: no such file".into()),
+            _ => Err(format!("expected {}: no such file", Self::expected())),
         }
+    }
+}
+
+impl Value for OpeningSource {
+    fn read(given: &Given) -> Result<Option<Self>, String> {
+        match given {
+            Given::Whole(plies) => plies.to_string().parse().map(Some),
+            _ => given.text().map(str::parse).transpose(),
+        }
+    }
+
+    fn give(&self) -> Option<Given> {
+        Some(Given::Text(match self {
+            Self::Random([least, most]) => format!("{least}-{most}"),
+            Self::Book(path) => path.display().to_string(),
+        }))
+    }
+
+    fn expected() -> String {
+        "a number of plies, a range such as 2-6, or an opening book".to_owned()
     }
 }
 

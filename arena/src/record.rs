@@ -1,6 +1,7 @@
 //! Record of a match or tournament: its settings and all games, as written to disk and read by reports.
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::words;
 use turnstone_env::Params;
 
 use super::Sprt;
@@ -74,24 +75,24 @@ impl TournamentSettings {
     }
 }
 
-/// Pairing system.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TournamentFormat {
-    /// All agents meet each other once; with two agents, a match.
-    RoundRobin,
-    /// The first agent meets each of the others.
-    Gauntlet,
+words! {
+    /// Pairing system.
+    pub enum TournamentFormat {
+        /// All agents meet each other once; with two agents, a match.
+        RoundRobin = "round-robin",
+        /// The first agent meets each of the others.
+        Gauntlet = "gauntlet",
+    }
 }
 
-/// Penalty for a player whose time has run out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Penalty {
-    /// The player loses the game.
-    Lose,
-    /// Random legal moves replace the player's.
-    Random,
+words! {
+    /// Penalty for a player whose time has run out.
+    pub enum Penalty {
+        /// Random legal moves replace the player's.
+        Random = "random",
+        /// The player loses the game.
+        Lose = "lose",
+    }
 }
 
 /// Record of a game.

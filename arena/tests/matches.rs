@@ -11,8 +11,7 @@ use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 use turnstone_arena::grading::{grade, known};
 use turnstone_arena::{
-    Ladder, Match, MatchFolder, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running,
-    TournamentFormat,
+    Ladder, Match, MatchFolder, MatchOptions, MatchResult, OpeningSource, RatingScale, Running, TournamentFormat,
 };
 use turnstone_env::Params;
 use turnstone_games::built_in;
@@ -61,7 +60,7 @@ fn ladder(game: &dyn PlayableGame) -> Ladder {
 fn on_a_ladder_the_first_agent_meets_the_rungs_and_gets_a_rating() {
     let game = game();
     let (agents, ladder) = (agents(&*game, &AGENTS), ladder(&*game));
-    let asked = MatchOptions { format: Some(Pairings::RoundRobin), ..games(4) };
+    let asked = MatchOptions { format: Some(TournamentFormat::RoundRobin), ..games(4) };
     let matches = drawn(&*game, &agents, &asked, RatingScale::Ladder(&ladder)).expect("valid options");
     let header = matches.header();
     assert_eq!((header.settings.format, header.settings.games), (TournamentFormat::Gauntlet, 4));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
-use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running};
+use turnstone_arena::{Match, MatchOptions, MatchResult, OpeningSource, RatingScale, Running, TournamentFormat};
 use turnstone_env::Params;
 use turnstone_games::built_in;
 
@@ -12,7 +12,7 @@ fn agents(game: &dyn PlayableGame, specs: &[&str]) -> Vec<Agent> {
     specs.iter().map(|spec| Agent::load(&spec.parse().expect("a spec"), game).expect("it plays this game")).collect()
 }
 
-fn options(pairings: Pairings, games: usize) -> MatchOptions {
+fn options(pairings: TournamentFormat, games: usize) -> MatchOptions {
     MatchOptions {
         games: Some(games),
         openings: Some(OpeningSource::Random([1, 4])),
@@ -56,9 +56,9 @@ fn the_number_of_games_at_once_changes_no_game() {
         ["az:pretrained,sims=20", "az:pretrained,sims=8,method=puct", "mcts:sims=20", "alphabeta:nodes=200,hash=1"];
     let others = ["random", "exact", "az:pretrained,sims=0", "alphabeta:depth=2"];
     for (format, specs) in [
-        (Pairings::RoundRobin, &[&specs[..], &others].concat()[..]),
-        (Pairings::RoundRobin, &specs[..2]),
-        (Pairings::Gauntlet, &[&specs[..1], &others].concat()),
+        (TournamentFormat::RoundRobin, &[&specs[..], &others].concat()[..]),
+        (TournamentFormat::RoundRobin, &specs[..2]),
+        (TournamentFormat::Gauntlet, &[&specs[..1], &others].concat()),
     ] {
         let agents = agents(&*game, specs);
         let options = options(format, 4);
@@ -75,7 +75,7 @@ fn the_number_of_games_at_once_changes_no_game() {
 fn a_stop_gives_up_and_enough_finishes_what_was_begun() {
     let game = built_in().make("mu_torere", &Params::new()).expect("a game");
     let agents = agents(&*game, &["az:pretrained,sims=20", "random"]);
-    let options = options(Pairings::RoundRobin, 40);
+    let options = options(TournamentFormat::RoundRobin, 40);
     let (stop, count) = (Stop::default(), AtomicUsize::new(0));
     let stop_at_once = |_: &_| {
         count.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,8 @@
 //! What the crates of turnstone share and that has nothing to do with games or networks.
 //!
 //! - [`files`]: atomic writes, bounded reads; [`folder_lock`]: one process at a time in a folder;
-//! - [`text`]: line breaks, comments, what may be printed, words of a shell;
+//! - [`settings`]: declared once, with range and help; [`text`]: line breaks, comments, what may be printed, slips, words of a
+//!   shell;
 //! - [`checksum`]: of bytes, and of the lines of a file; [`line_io`]: lines of bounded length from other programs;
 //! - [`streams`]: a random stream per purpose and place;
 //! - [`machine`]: its cores and its memory; [`times`]: durations as text;
@@ -18,3 +19,4 @@ pub mod checksum;
 pub mod line_io;
 pub mod streams;
 pub mod times;
+pub mod settings;

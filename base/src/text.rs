@@ -1,4 +1,4 @@
-//! Text files of people and other programs: any line breaks, with or without a byte-order mark.
+//! Text of people and other programs: line breaks, byte-order marks, what may be printed, slips of the pen.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -66,6 +66,37 @@ pub fn printable(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The candidate nearest to `name` by edit distance, if it is near enough to be a likely slip.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // A name that is much longer, perhaps a megabyte of a foreign file, is not compared.
+    let length = name.chars().count();
+    candidates
+        .into_iter()
+        .filter(|candidate| length <= 1 + candidate.chars().count() + candidate.len() / 3)
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|&(distance, candidate)| distance <= 1 + candidate.len() / 3)
+        .min()
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// What follows an unknown name: the nearest one, or else all that are known.
+///
+/// ```
+/// use turnstone_base::text::{advice, nearest};
+///
+/// let known = ["konane", "mancala"];
+/// assert_eq!(advice(nearest("mancla", known).as_deref(), &known), " (did you mean `mancala`?)");
+/// assert_eq!(advice(nearest("go", known).as_deref(), &known), "; known are konane, mancala");
+/// ```
+#[must_use]
+pub fn advice(nearest: Option<&str>, known: &[impl AsRef<str>]) -> String {
+    match (nearest, known) {
+        (Some(nearest), _) => format!(" (did you mean `{nearest}`?)"),
+        (None, []) => "; there are none".to_owned(),
+        (None, known) => format!("; known are {}", known.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// A word as this system's shells take it. A POSIX shell: between single quotes if it contains more than letters, digits and

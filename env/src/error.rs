@@ -1,31 +1,28 @@
 //! What can be wrong with names, parameters, positions and actions that come from outside.
 
 use thiserror::Error;
+use turnstone_base::text::{advice, nearest};
 
 /// A one-line error that names the input and the fault.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Error {
     /// No game of this name.
-    #[error("unknown game `{name}`{}; the games are {known}", suggestion(.nearest))]
+    #[error("unknown game `{}`{}", shortened(name), among(name, known))]
     UnknownGame {
         /// The name given.
         name: String,
-        /// The nearest known name, if one is near.
-        nearest: Option<String>,
-        /// All names, joined for the message.
-        known: String,
+        /// All names.
+        known: Vec<String>,
     },
     /// The game has no parameter of this name.
-    #[error("{game} has no parameter `{key}`{}; its parameters are {known}", suggestion(.nearest))]
+    #[error("{game} has no parameter `{key}`{}", among(key, known))]
     UnknownParam {
         /// The game.
         game: &'static str,
         /// The key given.
         key: String,
-        /// The nearest known key, if one is near.
-        nearest: Option<String>,
-        /// All keys, joined for the message.
-        known: String,
+        /// All keys.
+        known: Vec<String>,
     },
     /// A parameter has a value that it cannot have.
     #[error("{game}: parameter `{key}` = `{value}`: {fault}")]
@@ -99,8 +96,9 @@ impl Error {
     }
 }
 
-fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+/// What follows a name that is not among those that are known.
+fn among(name: &str, known: &[String]) -> String {
+    advice(nearest(name, known.iter().map(String::as_str)).as_deref(), known)
 }
 
 /// Input from outside as it may stand in a one-line message: printable and at most 80 characters.
@@ -111,17 +109,4 @@ pub fn shortened(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// The candidate nearest to `name` by edit distance, if it is near enough to be a likely slip.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // A name that is much longer, perhaps a megabyte of a foreign file, is not compared.
-    let length = name.chars().count();
-    candidates
-        .into_iter()
-        .filter(|candidate| length <= 1 + candidate.chars().count() + candidate.len() / 3)
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|&(distance, candidate)| distance <= 1 + candidate.len() / 3)
-        .min()
-        .map(|(_, candidate)| candidate.to_owned())
 }

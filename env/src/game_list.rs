@@ -4,7 +4,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use crate::dynamic::{DynGame, Erased};
-use crate::error::{Error, nearest};
+use crate::error::Error;
 use crate::notation::Notation;
 use crate::params::Params;
 
@@ -99,11 +99,7 @@ impl<T: ?Sized> Games<T> {
         let (family, game) = name.split_once(':').unwrap_or_default();
         match self.families.iter().find(|row| row.name == family) {
             Some(row) => (row.make)(&params.clone().with("game", game)),
-            None => Err(Error::UnknownGame {
-                name: crate::error::shortened(name),
-                nearest: nearest(name, self.names()),
-                known: self.names().collect::<Vec<_>>().join(", "),
-            }),
+            None => Err(Error::UnknownGame { name: name.to_owned(), known: self.names().map(str::to_owned).collect() }),
         }
     }
 

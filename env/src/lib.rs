@@ -51,7 +51,7 @@ pub mod toy;
 pub use action::{Action, ActionList};
 pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
-pub use error::{Error, nearest, shortened};
+pub use error::{Error, shortened};
 pub use game_list::{Games, Row};
 pub use grid::Grid;
 pub use gym::{Env, TimeStep};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, nearest};
+use crate::error::Error;
 use crate::params::Params;
 use crate::rules::Rules;
 
@@ -20,14 +20,13 @@ impl<'a> ParamReader<'a> {
     /// A parameter that is not known; the nearest that is known is named.
     pub fn new(game: &impl Rules, params: &'a Params) -> Result<Self, Error> {
         let (own, game) = (game.params(), game.spec().name);
-        let known: Vec<&str> = own.iter().map(|(key, _)| key).collect();
-        for (key, _) in params.iter() {
-            if !known.contains(&key) {
-                let nearest = nearest(key, known.iter().copied());
-                return Err(Error::UnknownParam { game, key: key.to_owned(), nearest, known: known.join(", ") });
+        match params.iter().find(|(key, _)| own.get(key).is_none()) {
+            None => Ok(Self { game, params }),
+            Some((key, _)) => {
+                let known = own.iter().map(|(key, _)| key.to_owned()).collect();
+                Err(Error::UnknownParam { game, key: key.to_owned(), known })
             }
         }
-        Ok(Self { game, params })
     }
 
     /// An integer in `range`, or `default` if the key is absent.

@@ -64,8 +64,7 @@ pub trait Rules: Clone + Debug + Send + Sync + 'static {
         match params.iter().next() {
             None => Ok(self.clone()),
             Some((key, _)) => {
-                let (game, key, known) = (self.spec().name, key.to_owned(), String::new());
-                Err(Error::UnknownParam { game, key, nearest: None, known })
+                Err(Error::UnknownParam { game: self.spec().name, key: key.to_owned(), known: Vec::new() })
             }
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::settings::{Given, Value};
 
 /// A device, as configs and specs name it: `cpu`, `gpu` or `gpu:1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,7 +96,21 @@ impl FromStr for ComputeDevice {
             "gpu" => Some(ComputeDevice::Gpu(0)),
             _ => text.strip_prefix("gpu:").and_then(number).map(ComputeDevice::Gpu),
         };
-        found.ok_or_else(|| format!("device must be cpu, gpu or gpu:1 and the like, not `{text}`"))
+        found.ok_or_else(|| format!("must be {}, not `{text}`", Self::expected()))
+    }
+}
+
+impl Value for ComputeDevice {
+    fn read(given: &Given) -> Result<Option<Self>, String> {
+        Ok(given.text().and_then(|text| text.parse().ok()))
+    }
+
+    fn give(&self) -> Option<Given> {
+        Some(Given::Text(self.to_string()))
+    }
+
+    fn expected() -> String {
+        "cpu, gpu or gpu:1 and the like".to_owned()
     }
 }
 
@@ -163,7 +178,7 @@ mod tests {
         assert_eq!("gpu:0".parse(), Ok(ComputeDevice::Gpu(0)));
         for name in ["", "cuda", "GPU", "gpu:", "gpu:-1", "gpu:+1", "gpu:1 ", "gpu:99999999999999999999"] {
             let fault = name.parse::<ComputeDevice>().unwrap_err();
-            assert_eq!(fault, format!("device must be cpu, gpu or gpu:1 and the like, not `{name}`"));
+            assert_eq!(fault, format!("must be cpu, gpu or gpu:1 and the like, not `{name}`"));
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use turnstone_base::settings::Fault;
+
 use crate::device::DeviceError;
 use crate::weights::WeightsError;
 
@@ -18,6 +20,9 @@ pub enum NetworkError {
         /// The allowed values.
         range: RangeInclusive<usize>,
     },
+    /// A setting of the network is out of its range.
+    #[error(transparent)]
+    Setting(#[from] Fault),
     /// The network works on points, but the game's shape has none.
     #[error("this kind of network needs a board of points, and the game has none")]
     NoPoints,

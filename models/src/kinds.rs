@@ -16,6 +16,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use turnstone_base::settings::{self, Fault, Given, Setting};
 
 use crate::error::{NetworkError, within};
 use crate::network::{HeadSpec, Network, NetworkBuilder, NetworkKind, Var};
@@ -25,11 +26,13 @@ use crate::weights::TensorSpec;
 /// A [`NetworkKind`] of any type.
 trait AnyKind: fmt::Debug + Send + Sync {
     fn name(&self) -> &'static str;
+    fn about(&self) -> &'static str;
     fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2];
-    fn validate(&self) -> Result<(), NetworkError>;
     fn describe(&self) -> String;
-    /// The sizes by name.
-    fn sizes(&self) -> Map<String, Value>;
+    fn settings(&mut self) -> Vec<Setting<'_>>;
+    fn check(&self) -> Result<(), Fault>;
+    fn values(&self) -> Vec<(&'static str, Given)>;
+    fn copy(&self) -> Arc<dyn AnyKind>;
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -38,23 +41,32 @@ impl<K: NetworkKind> AnyKind for K {
         K::NAME
     }
 
-    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
-        NetworkKind::build(self, net)
+    fn about(&self) -> &'static str {
+        K::ABOUT
     }
 
-    fn validate(&self) -> Result<(), NetworkError> {
-        NetworkKind::validate(self)
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        NetworkKind::build(self, net)
     }
 
     fn describe(&self) -> String {
         NetworkKind::describe(self)
     }
 
-    fn sizes(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
-            Ok(Value::Object(sizes)) => sizes,
-            _ => Map::new(),
-        }
+    fn settings(&mut self) -> Vec<Setting<'_>> {
+        K::settings(self)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        K::check(self)
+    }
+
+    fn values(&self) -> Vec<(&'static str, Given)> {
+        K::values(self)
+    }
+
+    fn copy(&self) -> Arc<dyn AnyKind> {
+        Arc::new(self.clone())
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -62,43 +74,39 @@ impl<K: NetworkKind> AnyKind for K {
     }
 }
 
-/// How the config of a kind is read.
-type Reader = fn(Map<String, Value>) -> serde_json::Result<NetworkConfig>;
+/// A kind's name, and a network of it with the default sizes.
+type Entry = (&'static str, fn() -> NetworkConfig);
 
-fn read<K: NetworkKind>(sizes: Map<String, Value>) -> serde_json::Result<NetworkConfig> {
-    Ok(NetworkConfig::from(serde_json::from_value::<K>(Value::Object(sizes))?))
+fn entry<K: NetworkKind>() -> Entry {
+    (K::NAME, || K::default().into())
 }
 
-/// The kinds that are built in, by name.
-const BUILT_IN: [(&str, Reader); 3] = [
-    (ResidualMlp::NAME, read::<ResidualMlp>),
-    (ResidualGraph::NAME, read::<ResidualGraph>),
-    (ResidualConv::NAME, read::<ResidualConv>),
-];
-
 /// The kinds that this program has added.
-static ADDED: RwLock<Vec<(&str, Reader)>> = RwLock::new(Vec::new());
+static ADDED: RwLock<Vec<Entry>> = RwLock::new(Vec::new());
+
+/// All kinds, those that are built in first.
+fn entries() -> Vec<Entry> {
+    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+    let mut all = vec![entry::<ResidualMlp>(), entry::<ResidualGraph>(), entry::<ResidualConv>()];
+    all.extend(added.iter());
+    all
+}
 
 /// Adds a kind of network to those that configs and checkpoints can name in this program.
 ///
 /// # Panics
 /// If a kind of this name is built in.
 pub fn register_network<K: NetworkKind>() {
-    assert!(BUILT_IN.iter().all(|(name, _)| *name != K::NAME), "a network `{}` is built in", K::NAME);
+    let known = entries().iter().any(|(name, _)| *name == K::NAME);
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    assert!(!known || added.iter().any(|(name, _)| *name == K::NAME), "a network `{}` is built in", K::NAME);
     added.retain(|(name, _)| *name != K::NAME);
-    added.push((K::NAME, read::<K>));
+    added.push(entry::<K>());
 }
 
 /// The names of all kinds, those that are built in first.
 pub fn network_kinds() -> Vec<&'static str> {
-    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-    BUILT_IN.iter().chain(added.iter()).map(|(name, _)| *name).collect()
-}
-
-fn reader(kind: &str) -> Option<Reader> {
-    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-    BUILT_IN.iter().chain(added.iter()).find(|(name, _)| *name == kind).map(|&(_, reader)| reader)
+    entries().into_iter().map(|(name, _)| name).collect()
 }
 
 /// Kind and size of a network.
@@ -106,12 +114,27 @@ fn reader(kind: &str) -> Option<Reader> {
 pub struct NetworkConfig(Arc<dyn AnyKind>);
 
 impl NetworkConfig {
-    /// Checks the sizes of the network without regard to a game.
+    /// A network of this kind with the default sizes.
     ///
     /// # Errors
-    /// [`NetworkError::OutOfRange`] names the first size that is out of range.
-    pub fn validate(&self) -> Result<(), NetworkError> {
-        self.0.validate()
+    /// There is no such kind.
+    pub fn of_kind(kind: &str) -> Result<Self, String> {
+        let missing = || {
+            let kinds = network_kinds().join(", ");
+            format!("there is no kind of network `{kind}`; the kinds are {kinds}")
+        };
+        entries().iter().find(|(name, _)| *name == kind).map(|(_, network)| network()).ok_or_else(missing)
+    }
+
+    /// The sizes, to be read and set.
+    pub fn settings(&mut self) -> Vec<Setting<'_>> {
+        self.0 = self.0.copy();
+        Arc::get_mut(&mut self.0).expect("the copy is not shared").settings()
+    }
+
+    /// What the kind is.
+    pub fn about(&self) -> &'static str {
+        self.0.about()
     }
 
     /// The name of the kind.
@@ -127,8 +150,8 @@ impl NetworkConfig {
     /// Name, shape and initial distribution of every parameter for a game of this shape, in their fixed order.
     ///
     /// # Errors
-    /// [`NetworkError::OutOfRange`] as for [`validate`](Self::validate), for the sizes of the shape, and for more than
-    /// 67 million parameters; other errors for a board that the network cannot work on.
+    /// A size of the network or of the shape is out of range, the board is not one that it works on, or it has more than
+    /// 67 million parameters.
     pub fn layout(&self, shape: &Shape) -> Result<Vec<TensorSpec>, NetworkError> {
         self.layout_with(shape, &[])
     }
@@ -161,20 +184,21 @@ impl NetworkConfig {
 
     /// Number of residual blocks, of a kind that has a size of this name; 0 otherwise.
     pub fn blocks(&self) -> usize {
-        let blocks = self.0.sizes().get("blocks").and_then(Value::as_u64);
-        blocks.and_then(|blocks| blocks.try_into().ok()).unwrap_or(0)
+        let is_blocks = |(name, given): (_, Given)| match given {
+            Given::Whole(blocks) if name == "blocks" => blocks.try_into().ok(),
+            _ => None,
+        };
+        self.0.values().into_iter().find_map(is_blocks).unwrap_or(0)
     }
 
     /// The network with this number of blocks, if its kind has a size of this name.
     #[must_use]
     pub fn with_blocks(&self, blocks: usize) -> NetworkConfig {
-        let mut sizes = self.0.sizes();
-        match sizes.get_mut("blocks") {
-            Some(size) => *size = blocks.into(),
-            None => return self.clone(),
+        let mut changed = self.clone();
+        match settings::set(changed.settings(), "blocks", &Given::Whole(blocks as i64)) {
+            Ok(()) => changed,
+            Err(_) => self.clone(),
         }
-        let changed = reader(self.kind()).and_then(|read| read(sizes).ok());
-        changed.unwrap_or_else(|| self.clone())
     }
 
     pub(crate) fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
@@ -197,7 +221,7 @@ impl Network {
         shape: &Shape,
         further: &[HeadSpec],
     ) -> Result<Network, NetworkError> {
-        config.validate()?;
+        config.0.check()?;
         within("the number of inputs", shape.inputs, 1..=65536)?;
         within("the number of actions", shape.actions, 1..=65536)?;
         let mut builder = NetworkBuilder::new(shape);
@@ -223,7 +247,7 @@ impl Default for NetworkConfig {
 
 impl PartialEq for NetworkConfig {
     fn eq(&self, other: &Self) -> bool {
-        self.kind() == other.kind() && self.0.sizes() == other.0.sizes()
+        self.kind() == other.kind() && self.0.values() == other.0.values()
     }
 }
 
@@ -242,13 +266,13 @@ impl fmt::Display for NetworkConfig {
             return f.write_str(&described);
         }
         f.write_str(self.kind())?;
-        self.0.sizes().iter().try_for_each(|(name, size)| write!(f, ", {name} {size}"))
+        self.0.values().iter().try_for_each(|(name, size)| write!(f, ", {name} {size}"))
     }
 }
 
 impl Serialize for NetworkConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let sizes = self.0.sizes();
+        let sizes = self.0.values();
         let mut map = serializer.serialize_map(Some(1 + sizes.len()))?;
         map.serialize_entry("kind", self.kind())?;
         sizes.iter().try_for_each(|(name, size)| map.serialize_entry(name, size))?;
@@ -264,11 +288,12 @@ impl<'de> Deserialize<'de> for NetworkConfig {
             Some(Value::String(kind)) => kind,
             Some(other) => return Err(D::Error::custom(format!("the kind of a network is a name, not {other}"))),
         };
-        let read = reader(&kind).ok_or_else(|| {
-            let kinds = network_kinds().join(", ");
-            D::Error::custom(format!("there is no kind of network `{kind}`; the kinds are {kinds}"))
-        })?;
-        read(sizes).map_err(D::Error::custom)
+        let mut network = Self::of_kind(&kind).map_err(D::Error::custom)?;
+        for (name, size) in sizes {
+            let size = Given::deserialize(size).map_err(D::Error::custom)?;
+            settings::set(network.settings(), &name, &size).map_err(D::Error::custom)?;
+        }
+        Ok(network)
     }
 }
 

@@ -81,5 +81,8 @@ pub use train::{
     Output, PolicyValueNet, RowLoss, StateError, StepReport, TrainingBatch, batch_loss, load_state, masked_log_policy,
     save_state,
 };
+/// Declares the settings of a kind of network.
+#[doc(no_inline)]
+pub use turnstone_base::settings;
 pub use warm_start::{WarmStartError, warm_start};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

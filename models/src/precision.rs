@@ -1,26 +1,22 @@
 //! The arithmetic of inference, as specs and configs name it.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
+use turnstone_base::words;
 
 use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 use crate::inference::IntegerInstructions;
 
-/// Arithmetic of inference.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// Floats of 32 bits.
-    #[default]
-    F32,
-    /// Integers of eight bits; see [`QuantisedNetwork`](crate::QuantisedNetwork).
-    I8,
-    /// `i8` on processors with instructions that make it faster, otherwise `f32`. On a GPU floats of 16 bits where it has
-    /// them.
-    Auto,
+words! {
+    /// Arithmetic of inference.
+    pub enum Precision {
+        /// Floats of 32 bits.
+        F32 = "f32",
+        /// Integers of eight bits; see [`QuantisedNetwork`](crate::QuantisedNetwork).
+        I8 = "i8",
+        /// `i8` on processors with instructions that make it faster, otherwise `f32`. On a GPU floats of 16 bits where it has
+        /// them.
+        Auto = "auto",
+    }
 }
 
 impl Precision {
@@ -55,26 +51,6 @@ impl Precision {
     }
 }
 
-impl fmt::Display for Precision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Precision::F32 => "f32",
-            Precision::I8 => "i8",
-            Precision::Auto => "auto",
-        })
-    }
-}
-
-impl FromStr for Precision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Precision::F32, Precision::I8, Precision::Auto];
-        let found = all.into_iter().find(|precision| precision.to_string() == text);
-        found.ok_or_else(|| format!("precision must be f32, i8 or auto, not `{text}`"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +74,7 @@ mod tests {
         let no_gpu = ComputeDevice::Gpu(1_000_000);
         assert_eq!(Precision::I8.check(no_gpu), Err(NetworkError::NoGpuIntegers));
         assert!(matches!(Precision::Auto.check(no_gpu), Err(NetworkError::Device(_))));
-        assert_eq!("int8".parse::<Precision>().unwrap_err(), "precision must be f32, i8 or auto, not `int8`");
+        assert_eq!("int8".parse::<Precision>().unwrap_err(), "must be f32, i8 or auto, not `int8`");
         assert_eq!(Precision::default(), Precision::F32);
     }
 }

@@ -1,6 +1,7 @@
 //! The shape of a game as networks see it: sizes of observations and actions, geometry of the board.
 
 use serde::{Deserialize, Serialize};
+use turnstone_base::words;
 
 use crate::error::{NetworkError, within};
 
@@ -39,15 +40,14 @@ pub struct BoardShape {
     pub cells: Vec<u16>,
 }
 
-/// The directions in which a point has neighbours.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Neighbourhood {
-    /// Along the board's lines.
-    #[default]
-    Lines,
-    /// Along rows, columns and diagonals of the lattice: at reach 1 the 3x3 cells of a convolution.
-    Square,
+words! {
+    /// The directions in which a point has neighbours.
+    pub enum Neighbourhood {
+        /// Along the board's lines.
+        Lines = "lines",
+        /// Along rows, columns and diagonals of the lattice: at reach 1 the 3x3 cells of a convolution.
+        Square = "square",
+    }
 }
 
 /// The points that a layer reads for each point, the point itself first: a table `[points, taps]`.

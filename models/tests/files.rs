@@ -181,7 +181,7 @@ fn every_fault_has_its_line() {
     assert!(conv.contains(kinds), "{conv}");
     assert_eq!(
         fault(&metadata("turnstone.network", r#"{"kind":"residual_mlp","blocks":1,"width":1000000}"#)),
-        "the network width is 1000000, but must be from 1 to 2048"
+        "metadata `turnstone.network` is not valid: width is 1000000, but must be a whole number from 1 to 2048"
     );
     assert_eq!(
         fault(&metadata("turnstone.network", r#"{"kind":"residual_mlp","blocks":2,"width":4}"#)),

@@ -71,5 +71,5 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
         error(graph(1, Neighbourhood::Lines), &heaps),
         "a residual_graph over lines needs a board with lines, and this one has no lines"
     );
-    assert_eq!(error(graph(17, Neighbourhood::Lines), &morris), "the reach is 17, but must be from 1 to 16");
+    assert_eq!(error(graph(17, Neighbourhood::Lines), &morris), "reach is 17, but must be a whole number from 1 to 16");
 }

@@ -4,7 +4,7 @@ use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
+use turnstone_base::settings;
 use turnstone_models::{
     BoardShape, Example, HeadSpec, Heads, ILLEGAL, Init, LearnError, Learner, LearnerState, Neighbourhood,
     NetworkBuilder, NetworkConfig, NetworkKind, Objective, OptimiserConfig, PolicyValueNet, ResidualConv,
@@ -35,9 +35,11 @@ pub(crate) fn shape() -> Shape {
     Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(3 * 7 + 2, 19) }
 }
 
-/// A network made up of every operation, and of sums in each form.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Everything {}
+settings! {
+    /// A network made up of every operation, and of sums in each form.
+    #[derive(Debug, Clone)]
+    pub(crate) struct Everything {}
+}
 
 impl NetworkKind for Everything {
     const NAME: &'static str = "everything";

@@ -15,8 +15,7 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
 }
 
 const PUCT: Method = Method::Puct(Puct { c_puct: 1.25, fpu_reduction: 0.2, noise: None, forced_playouts: 0.0 });
-const GUMBEL: Method =
-    Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 1.0, gumbel_scale: 1.0 });
+const GUMBEL: Method = Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 1.0, gumbel_scale: 1.0 });
 
 fn searched<G: Rules>(game: &G, state: G::State, simulations: u32, evaluator: &mut impl Backend<G>) -> Mcts<G> {
     searched_by(&PUCT, game, state, simulations, evaluator)

@@ -7,7 +7,7 @@ mod overrides;
 mod continuing;
 
 pub use arena::ArenaConfig;
-pub use keys::game_of_table;
+pub use keys::{game_of_table, given, in_text};
 pub use learn::LearnConfig;
 pub use overrides::Override;
 pub use turnstone_selfplay::config::{SearchConfig, SelfPlayConfig};
@@ -16,16 +16,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use thiserror::Error;
-use toml::Table;
+use toml::{Table, Value};
 use turnstone_agents::shape;
+use turnstone_arena::in_one_line;
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_text;
+use turnstone_base::settings;
+use turnstone_base::settings::{Declared, Fault, Field, Range, Setting, Settings, set};
 use turnstone_env::{DynGame, Games};
 use turnstone_models::{ComputeDevice, NetworkConfig};
-use turnstone_selfplay::config::within;
-use turnstone_selfplay::section;
 
 /// Maximum length of a config file in bytes.
 pub const LONGEST_CONFIG: u64 = 1 << 20;
@@ -39,8 +40,7 @@ pub struct ConfigError {
 }
 
 /// Configuration of a training run.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Config {
     /// Seed of all random streams.
     pub seed: u64,
@@ -60,38 +60,34 @@ pub struct Config {
     pub run: RunConfig,
 }
 
-section! {
-    /// `[run]`: length of the run and its checkpoints.
-    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct RunConfig as "run" {
-        /// Number of iterations of self-play and learning.
+settings! {
+    /// Length of the run and its checkpoints.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct RunConfig {
+        /// Iterations of self-play and learning.
         pub iterations: u64 = 100, 1..=1_000_000_000;
-        /// Number of iterations over which the learning rate and the simulations of self-play go from their first to their
-        /// final values, which they keep from then on. 0: over all iterations.
+        /// Iterations over which `learn.learning_rate` and `search.simulations` go to their final values, which they keep from then
+        /// on; 0: all iterations.
         pub schedule_iterations: u64 = 0, 0..=1_000_000_000;
-        /// Learner steps between numbered checkpoints, which are written at the end of an iteration.
+        /// Steps between numbered checkpoints, which are written at the end of an iteration.
         pub checkpoint_steps: u64 = 1000, 1..=1_000_000_000;
-        /// Number of newest numbered checkpoints that are all kept. Older ones are thinned, the older the more. 0 keeps
-        /// all.
+        /// Number of newest numbered checkpoints that are all kept; older ones are thinned. 0 keeps all.
         pub keep_checkpoints: u64 = 10, 0..=1_000_000;
-        /// With 1, the games of an iteration are played while the one before is learned from, by the network of the
-        /// iteration before that. With 0, one after the other.
-        pub overlap: u64 = 0, 0..=1;
-        /// CRC-32, as eight hexadecimal digits, of the checkpoint that the learner begins with, which is in the run's folder;
-        /// empty for random weights. `train --from` writes it.
-        pub from: String = String::new();
+        /// Whether the games of an iteration are played while the one before is learned from, by the network of the iteration
+        /// before that.
+        pub overlap: bool;
+        /// CRC-32 of the checkpoint that the run begins with, whose network is that of `[net]`; `train --from` writes it.
+        pub from: String;
     }
 }
 
 impl RunConfig {
-    fn validate(&self) -> Result<(), String> {
-        self.check_ranges()?;
+    fn validate(&self) -> Result<(), Fault> {
+        self.check()?;
         let (from, is_digit) = (&self.from, |c: char| matches!(c, '0'..='9' | 'a'..='f'));
         if !from.is_empty() && (from.len() != 8 || !from.chars().all(is_digit)) {
-            return Err(format!(
-                "run.from is {from:?}, but must be eight hexadecimal digits, as train --from writes it"
-            ));
+            let expected = "eight hexadecimal digits, as train --from writes it";
+            return Err(Fault::misfit("from", format!("{from:?}"), expected));
         }
         Ok(())
     }
@@ -149,14 +145,13 @@ impl Config {
     /// # Errors
     /// Those of [`Config::parse`].
     pub fn parse_in<T: DynGame + ?Sized>(text: &str, folder: Option<&Path>, games: &Games<T>) -> Result<Self, String> {
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().map(|span| format!("line {}: ", keys::line_at(text, span.start)));
-            line.unwrap_or_default() + &error.message().replace('\n', ", ")
-        })?;
+        let mut table: Table = text.parse().map_err(|error| in_one_line(text, &error))?;
         if let Some(folder) = folder {
             keys::take_paths_from(&mut table, folder);
         }
-        Self::of_table(table, games, |key| keys::line_of(text, key))
+        let config = Self::of_table(table).map_err(|fault| keys::in_text(text, fault))?;
+        config.validate(games)?;
+        Ok(config)
     }
 
     /// Returns the configuration with some values replaced.
@@ -170,27 +165,62 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        Self::of_table(table, games, |_| None)
-    }
-
-    /// The validated configuration of a table. `line` finds the line of a key.
-    fn of_table<T: DynGame + ?Sized>(
-        mut table: Table,
-        games: &Games<T>,
-        line: impl Fn(&str) -> Option<usize>,
-    ) -> Result<Self, String> {
-        keys::check(&table, known)?;
-        keys::read_openings(&mut table, LONGEST_CONFIG)?;
-        let config: Self = table.clone().try_into().map_err(|error| fault_of(&table, &error, line))?;
+        let config = Self::of_table(table)?;
         config.validate(games)?;
         Ok(config)
     }
 
-    /// The configuration of a text, of which nothing is checked but that it can be read; `None` if it cannot.
+    /// The configuration of a table. Whether it fits the game is not checked.
+    fn of_table(mut table: Table) -> Result<Self, Fault> {
+        keys::read_openings(&mut table, LONGEST_CONFIG)?;
+        let mut config = Self::default();
+        let known = ["seed", "game", "net", "search", "self_play", "learn", "arena", "run"];
+        for (name, value) in table {
+            match value {
+                _ if !known.contains(&name.as_str()) => return Err(Fault::unknown(&name, known.into_iter())),
+                Value::Table(values) if name == "game" => config.game = values,
+                Value::Table(values) if name != "seed" => {
+                    config.set_section(&name, values).map_err(|fault| fault.in_section(&name))?;
+                }
+                value if name == "seed" => set(config.section(""), &name, &keys::given(value))?,
+                value => return Err(Fault::misfit(&name, value, format!("a section, [{name}]"))),
+            }
+        }
+        config.check().map(|()| config)
+    }
+
+    fn set_section(&mut self, section: &str, mut values: Table) -> Result<(), Fault> {
+        if let Some(kind) = values.remove("kind").filter(|_| section == "net") {
+            let name = kind.as_str().ok_or_else(|| Fault::misfit("kind", &kind, "the name of a kind of network"))?;
+            self.net = NetworkConfig::of_kind(name).map_err(|fault| Fault::other("kind", fault))?;
+        }
+        values.into_iter().try_for_each(|(key, value)| set(self.section(section), &key, &keys::given(value)))
+    }
+
+    /// The settings of a section; those of no section are in the section without a name.
+    fn section(&mut self, section: &str) -> Vec<Setting<'_>> {
+        self.sections().into_iter().find(|(name, _)| *name == section).map(|(_, settings)| settings).unwrap_or_default()
+    }
+
+    /// The sections by name, each with its settings: first, without a name, those of no section.
+    pub fn sections(&mut self) -> Vec<(&'static str, Vec<Setting<'_>>)> {
+        let mut plain = Vec::new();
+        let help = "Seed of all random streams; the same seed and config repeat a run bit for bit on one machine.";
+        self.seed.list(Declared { name: "seed", help, range: Range::ANY.of(0..) }, &mut plain);
+        vec![
+            ("", plain),
+            ("net", self.net.settings()),
+            ("search", self.search.settings()),
+            ("self_play", self.self_play.settings()),
+            ("learn", self.learn.settings()),
+            ("arena", self.arena.settings()),
+            ("run", self.run.settings()),
+        ]
+    }
+
+    /// The configuration of a text; `None` if it cannot be read. Whether it fits the game is not checked.
     pub(crate) fn unchecked(text: &str) -> Option<Self> {
-        let mut table = text.parse().ok()?;
-        keys::read_openings(&mut table, LONGEST_CONFIG).ok()?;
-        table.try_into().ok()
+        Self::of_table(text.parse().ok()?).ok()
     }
 
     fn table(&self) -> Table {
@@ -214,8 +244,12 @@ impl Config {
     /// The keys of this name, as `--set` takes them: `run.iterations` for `iterations`.
     #[must_use]
     pub fn keys_named(name: &str) -> Vec<String> {
-        let all = keys::by_path(known(NetworkConfig::default()));
-        let mut named: Vec<String> = all.keys().filter(|key| key.rsplit('.').next() == Some(name)).cloned().collect();
+        let mut config = Self::default();
+        let paths = config.sections().into_iter().flat_map(|(section, settings)| {
+            let named = settings.into_iter().filter(|setting| setting.name() == name);
+            named.map(move |_| if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") })
+        });
+        let mut named: Vec<String> = paths.collect();
         named.sort();
         named
     }
@@ -249,7 +283,7 @@ impl Config {
     /// The keys with other values than the defaults, by path, those of a network than the defaults of its kind, and all keys of
     /// the game.
     fn changes(&self) -> BTreeMap<String, toml::Value> {
-        let net = keys::net_of_kind(&self.table()).unwrap_or_default();
+        let net = NetworkConfig::of_kind(self.net.kind()).unwrap_or_default();
         let mut plain = Self { net, ..Self::default() }.by_path();
         plain.insert("net.kind".to_owned(), NetworkConfig::default().kind().into());
         self.by_path().into_iter().filter(|(key, value)| plain.get(key) != Some(value)).collect()
@@ -260,33 +294,23 @@ impl Config {
     /// # Errors
     /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
-        within("seed", &self.seed, &(0..=i64::MAX as u64))?;
         let game = self.game(games)?;
         let spec = game.spec();
         self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
         let heads = self.learn.optimiser().heads();
         self.net.layout_with(&shape(spec), &heads).map_err(|e| format!("learn.targets: {e}"))?;
-        self.search.validate()?;
-        self.self_play.validate()?;
         self.self_play.opening_states(&*game).map(drop)?;
-        self.learn.validate()?;
-        self.arena.validate()?;
-        self.run.validate()
+        Ok(self.check()?)
     }
-}
 
-/// A table with all keys that a configuration with this network may have.
-fn known(net: NetworkConfig) -> Table {
-    let mut example = Config { net, ..Config::default() };
-    // These are left out at their defaults.
-    example.self_play.openings = vec![String::new()];
-    example.search.constants.proof_nodes = 1;
-    example.table()
-}
-
-/// The fault of a configuration that cannot be read, with its key and the line of that.
-fn fault_of(table: &Table, error: &toml::de::Error, line: impl Fn(&str) -> Option<usize>) -> String {
-    keys::unreadable(table, error, |table| table.try_into::<Config>().err(), line)
+    /// Checks the values of the sections, each alone and with the others of its section.
+    fn check(&self) -> Result<(), Fault> {
+        self.search.check().map_err(|fault| fault.in_section("search"))?;
+        self.self_play.validate().map_err(|fault| fault.in_section("self_play"))?;
+        self.learn.validate().map_err(|fault| fault.in_section("learn"))?;
+        self.arena.validate().map_err(|fault| fault.in_section("arena"))?;
+        self.run.validate().map_err(|fault| fault.in_section("run"))
+    }
 }
 
 #[cfg(test)]

@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
     /// Learns from an iteration, and with `run.overlap` plays the next one at the same time with the network as it was
     /// before. Adds what self-play did to `work`. Returns `None` if interrupted.
     fn learn_and_play(&mut self, iteration: u64, work: &mut SelfPlayStats) -> Result<Option<Vec<StepReport>>> {
-        if self.setup.config.run.overlap == 0 || self.is_last(iteration) {
+        if !self.setup.config.run.overlap || self.is_last(iteration) {
             let start = Instant::now();
             let steps = self.learn(iteration);
             self.clock.stages.learn += start.elapsed();

@@ -1,13 +1,15 @@
 //! Targets: what the heads of a network learn to predict. Policy and outcome are the first two; a program adds others.
 
 use std::any::TypeId;
+use std::str::FromStr;
 use std::sync::{PoisonError, RwLock};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use turnstone_agents::shape;
-use turnstone_env::{Outcome, Spec, Symmetry, nearest};
+use turnstone_base::settings::{Given, Range, Value};
+use turnstone_base::text::{advice, nearest};
+use turnstone_env::{Outcome, Spec, Symmetry};
 use turnstone_models::{HeadSpec, ILLEGAL, Objective, RowLoss};
-use turnstone_selfplay::config::within;
 
 pub use turnstone_models::{TargetShape, tensor};
 pub use turnstone_selfplay::replay::{Position, Shard};
@@ -171,8 +173,8 @@ pub fn register_target<T: Target>() {
 }
 
 /// A target as a config names it, `ownership`, or with a weight, `ownership:weight=0.2`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
 pub struct TargetSpec {
     text: String,
     entry: Entry,
@@ -191,25 +193,37 @@ impl TargetSpec {
     }
 }
 
-impl TryFrom<String> for TargetSpec {
-    type Error = String;
+impl FromStr for TargetSpec {
+    type Err = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        let (name, weight) = text.split_once(":weight=").map_or((&*text, None), |(name, weight)| (name, Some(weight)));
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, weight) = text.split_once(":weight=").map_or((text, None), |(name, weight)| (name, Some(weight)));
         let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
         let Some(mut entry) = added.iter().find(|entry| entry.name == name).copied() else {
-            let names = || added.iter().map(|entry| entry.name);
-            return Err(match nearest(name, names()) {
-                Some(near) => format!("unknown target `{name}` (did you mean `{near}`?)"),
-                None if added.is_empty() => format!("unknown target `{name}`; this program has added none"),
-                None => format!("unknown target `{name}`; the targets are {}", names().collect::<Vec<_>>().join(", ")),
-            });
+            let names: Vec<&str> = added.iter().map(|entry| entry.name).collect();
+            let advice = advice(nearest(name, names.iter().copied()).as_deref(), &names);
+            return Err(format!("unknown target `{name}`{advice}"));
         };
         if let Some(weight) = weight {
-            entry.weight = weight.parse().map_err(|_| format!("the weight of `{name}` is {weight:?}, not a number"))?;
+            let what = format!("the weight of `{name}`");
+            let weight = weight.parse().map_err(|_| format!("{what} is {weight:?}, not a number"))?;
+            entry.weight = Range::ANY.of(0..=1000).check(&what, weight)?;
         }
-        within(&format!("the weight of `{name}`"), &entry.weight, &(0.0..=1000.0))?;
-        Ok(Self { text, entry })
+        Ok(Self { text: text.to_owned(), entry })
+    }
+}
+
+impl Value for TargetSpec {
+    fn read(given: &Given) -> Result<Option<Self>, String> {
+        given.text().map(str::parse).transpose()
+    }
+
+    fn give(&self) -> Option<Given> {
+        Some(Given::Text(self.text.clone()))
+    }
+
+    fn expected() -> String {
+        "a target".to_owned()
     }
 }
 
@@ -269,16 +283,12 @@ mod tests {
     #[test]
     fn specs_name_a_target_and_its_weight() {
         register_target::<Constant>();
-        let spec = |text: &str| TargetSpec::try_from(text.to_owned());
+        let spec = |text: &str| text.parse::<TargetSpec>();
         let weight = |text: &str| spec(text).expect("valid").objective().weight;
         assert_eq!((weight("constant"), weight("constant:weight=3"), weight("constant:weight=0")), (0.25, 3.0, 0.0));
         let fault = |text: &str| spec(text).expect_err("a fault");
         assert_eq!(fault("constnt"), "unknown target `constnt` (did you mean `constant`?)");
-        assert!(
-            fault("ownership").starts_with("unknown target `ownership`; the targets are "),
-            "{}",
-            fault("ownership")
-        );
+        assert!(fault("ownership").starts_with("unknown target `ownership`; known are "), "{}", fault("ownership"));
         assert_eq!(fault("constant:weight=much"), "the weight of `constant` is \"much\", not a number");
         for weight in ["-1", "nan", "1001"] {
             let fault = fault(&format!("constant:weight={weight}"));

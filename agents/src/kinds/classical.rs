@@ -1,6 +1,9 @@
 //! Agents with a classical search.
 
+use std::time::Duration;
+
 use turnstone_base::machine::memory;
+use turnstone_base::settings;
 use turnstone_search::classic::{MAX_DEPTH, MOST_POSITIONS};
 
 use crate::classical::{ClassicalMethod, ClassicalSpec, TABLE, check_heuristic, check_table};
@@ -8,100 +11,138 @@ use crate::error::AgentError;
 use crate::interface::Search;
 use crate::kind::{AgentKind, Setup, Traits};
 use crate::network::LoadedNetwork;
-use crate::options::Options;
 use crate::playable_game::PlayableGame;
-use crate::threads::Threads;
+use crate::threads::{MANY, Threads};
 
-const LARGEST_TABLE: u32 = 65_536;
-
-/// Nodes that a search may visit.
-const NODES: std::ops::RangeInclusive<u32> = 1..=u32::MAX;
-
-/// A kind of agent with a classical search.
-pub(crate) trait ClassicalKind {
-    fn spec(&self) -> &ClassicalSpec;
+settings! {
+    /// Plain minimax to a depth.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Minimax {
+        /// Plies to look ahead [default: 6].
+        depth: Option<u32> = None, 1..=MAX_DEPTH;
+        /// Static evaluation [default: the game's first].
+        heuristic: Option<String>;
+    }
 }
 
-macro_rules! classical {
-    ($($(#[doc = $doc:literal])+ $kind:ident $name:literal: $parse:expr;)+) => {$(
-        $(#[doc = $doc])+
-        #[derive(Clone, Debug)]
-        pub(crate) struct $kind(ClassicalSpec);
+settings! {
+    /// Alpha-beta to a depth, or by iterative deepening until a limit of nodes or time.
+    #[derive(Clone, Debug)]
+    pub(crate) struct AlphaBeta {
+        /// Plies to look ahead [default: 6, or no limit with nodes or time].
+        depth: Option<u32> = None, 1..=MAX_DEPTH;
+        /// Positions to visit per move.
+        nodes: Option<u32> = None, 1..=u32::MAX;
+        /// Time per move.
+        time: Option<Duration>;
+        /// MiB of the transposition table; 0 disables it [default: 0, or 64 with nodes or time].
+        hash: Option<u32> = None, 0..=65_536;
+        /// Static evaluation [default: the game's first].
+        heuristic: Option<String>;
+        /// Threads of one search, which share a table; 0 is one per core.
+        threads: Threads = Threads::default(), 0..=MANY;
+    }
+}
 
-        impl ClassicalKind for $kind {
-            fn spec(&self) -> &ClassicalSpec {
-                &self.0
-            }
+settings! {
+    /// Breadth-first search, as in the Konane exercise.
+    #[derive(Clone, Debug)]
+    pub(crate) struct BreadthFirst {
+        /// Plies to look ahead [default: 2].
+        depth: Option<u32> = None, 1..=MAX_DEPTH;
+        /// Static evaluation [default: the game's first].
+        heuristic: Option<String>;
+    }
+}
+
+settings! {
+    /// Best-first search in the manner of A*.
+    #[derive(Clone, Debug)]
+    pub(crate) struct BestFirst {
+        /// Positions to evaluate [default: 1000].
+        nodes: Option<u32> = None, 1..=MOST_POSITIONS as u32;
+        /// Static evaluation [default: the game's first].
+        heuristic: Option<String>;
+    }
+}
+
+impl AlphaBeta {
+    /// Whether it deepens until a limit.
+    fn deepens(&self) -> bool {
+        self.nodes.is_some() || self.time.is_some()
+    }
+
+    /// Its table unless another is given, in MiB.
+    fn usual_table(&self) -> u32 {
+        if self.deepens() { TABLE } else { 0 }
+    }
+
+    fn method(&self) -> ClassicalMethod {
+        let Self { depth, nodes, time, .. } = *self;
+        let table = self.hash.unwrap_or(self.usual_table());
+        match self.deepens() {
+            true => ClassicalMethod::Deepening { depth, nodes, time, table },
+            false => ClassicalMethod::FixedDepth { depth: depth.unwrap_or(6), table },
         }
+    }
 
+    fn completed(&mut self) -> Result<(), String> {
+        if !self.deepens() {
+            self.depth.get_or_insert(6);
+        }
+        self.hash = self.hash.filter(|hash| *hash != self.usual_table());
+        match self.threads.check()?.is_several() && self.hash.unwrap_or(self.usual_table()) == 0 {
+            true => Err("threads share what they find in a table: give its size in MiB, hash=64".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Makes kinds of agents of settings: their name, how the settings are completed, and the search that they describe.
+macro_rules! classical {
+    ($($kind:ident $name:literal: $complete:expr, $spec:expr;)+) => {$(
         impl AgentKind for $kind {
             const NAME: &'static str = $name;
-            const ABOUT: &'static str = concat!($($doc),+);
 
-            fn parse(options: &mut Options) -> Result<Self, String> {
-                let parse: fn(&mut Options) -> Result<ClassicalMethod, String> = $parse;
-                let method = parse(options)?;
-                let heuristic = options.take("heuristic", "a name", "static evaluation [default: the game's first]");
-                let threads = if $name == "alphabeta" { Threads::parse(options)? } else { Threads::default() };
-                checked(ClassicalSpec { method, heuristic, threads }).map(Self)
-            }
-
-            fn options(&self) -> Option<String> {
-                Some(self.0.options())
+            fn complete(&mut self) -> Result<(), String> {
+                let complete: fn(&mut Self) -> Result<(), String> = $complete;
+                complete(self)
             }
 
             fn traits(&self) -> Traits {
-                let timed = matches!(self.0.method, ClassicalMethod::Deepening { time: Some(_), .. });
-                let (threads, is_portable) = (self.0.threads, !timed && !self.0.threads.is_several());
-                Traits { threads, depends_on_time: timed, is_portable, ..Traits::default() }
+                let spec: fn(&Self) -> (ClassicalMethod, Threads) = $spec;
+                let ((method, threads), heuristic) = (spec(self), self.heuristic.clone());
+                let depends_on_time = matches!(method, ClassicalMethod::Deepening { time: Some(_), .. });
+                let is_portable = !depends_on_time && !threads.is_several();
+                let classical = Some(ClassicalSpec { method, heuristic, threads });
+                Traits { threads, depends_on_time, is_portable, classical, ..Traits::default() }
             }
 
             fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {
-                check_heuristic(self.0.heuristic.as_deref(), game.name(), &game.heuristics())?;
-                check_table(self.0.table(), memory())?;
+                check_heuristic(self.heuristic.as_deref(), game.name(), &game.heuristics())?;
+                check_table(self.traits().classical.map_or(0, |spec| spec.table()), memory())?;
                 Ok(None)
             }
 
             fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
-                Ok(game.classical_player(&self.0)?)
+                Ok(game.classical_player(&self.traits().classical.expect("it is a classical agent"))?)
             }
         }
     )+};
 }
 
 classical! {
-    /// plain minimax to a depth
-    Minimax "minimax": |options| Ok(ClassicalMethod::Minimax { depth: depth(options)?.unwrap_or(6) });
-    /// alpha-beta to a depth, or by iterative deepening until a limit of nodes or time
-    AlphaBeta "alphabeta": alpha_beta;
-    /// breadth-first search, as in the Konane exercise
-    BreadthFirst "breadthfirst": |options| Ok(ClassicalMethod::BreadthFirst { depth: depth(options)?.unwrap_or(2) });
-    /// best-first search in the manner of A*
-    BestFirst "bestfirst": |options| {
-        let most = MOST_POSITIONS as u32;
-        let nodes = options.number("nodes", 1..=most, "positions to evaluate [default: 1000]")?;
-        Ok(ClassicalMethod::BestFirst { nodes: nodes.unwrap_or(1000) })
-    };
+    Minimax "minimax": |kind| filled(&mut kind.depth, 6),
+        |kind| (ClassicalMethod::Minimax { depth: kind.depth.unwrap_or(6) }, Threads::default());
+    AlphaBeta "alphabeta": Self::completed, |kind| (kind.method(), kind.threads);
+    BreadthFirst "breadthfirst": |kind| filled(&mut kind.depth, 2),
+        |kind| (ClassicalMethod::BreadthFirst { depth: kind.depth.unwrap_or(2) }, Threads::default());
+    BestFirst "bestfirst": |kind| filled(&mut kind.nodes, 1000),
+        |kind| (ClassicalMethod::BestFirst { nodes: kind.nodes.unwrap_or(1000) }, Threads::default());
 }
 
-fn depth(options: &mut Options) -> Result<Option<u32>, String> {
-    options.number("depth", 1..=MAX_DEPTH, "plies to look ahead")
-}
-
-fn alpha_beta(options: &mut Options) -> Result<ClassicalMethod, String> {
-    let depth = depth(options)?;
-    let nodes = options.number("nodes", NODES, "positions to visit per move")?;
-    let time = options.time("time", "time per move")?;
-    let table = options.number("hash", 0..=LARGEST_TABLE, "MiB of the transposition table; 0 disables it")?;
-    if nodes.is_none() && time.is_none() {
-        return Ok(ClassicalMethod::FixedDepth { depth: depth.unwrap_or(6), table: table.unwrap_or(0) });
-    }
-    Ok(ClassicalMethod::Deepening { depth, nodes, time, table: table.unwrap_or(TABLE) })
-}
-
-fn checked(spec: ClassicalSpec) -> Result<ClassicalSpec, String> {
-    match spec.threads.is_several() && spec.table() == 0 {
-        true => Err("threads share what they find in a table: give its size in MiB, hash=64".to_owned()),
-        false => Ok(spec),
-    }
+/// Gives a setting a value if it has none, so that specs say it.
+fn filled(setting: &mut Option<u32>, default: u32) -> Result<(), String> {
+    setting.get_or_insert(default);
+    Ok(())
 }

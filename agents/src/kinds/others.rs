@@ -2,54 +2,30 @@
 
 use std::path::Path;
 
-use turnstone_base::files::in_folder;
-
-use crate::engine_spec::EngineSpec;
+use crate::engine_spec::{EngineSpec, words};
 use crate::error::AgentError;
 use crate::exact_player;
-use crate::exact_spec::{ExactSpec, TABLES};
+use crate::exact_spec::ExactSpec;
 use crate::interface::Search;
-use crate::kind::{AgentKind, Change, Form, Role, Setup, Traits};
+use crate::kind::{AgentKind, Form, Role, Setup, Traits};
 use crate::network::LoadedNetwork;
-use crate::options::Options;
 use crate::playable::Effort;
 use crate::playable_game::PlayableGame;
 
-/// A player with exact values.
-#[derive(Clone, Debug)]
-pub(crate) struct Exact(pub(crate) ExactSpec);
-
-impl AgentKind for Exact {
+impl AgentKind for ExactSpec {
     const NAME: &'static str = "exact";
-    const ABOUT: &'static str = "plays by the game's exact values: exact or exact:<folder of tables>";
     const FORM: Form = Form::OptionalFile;
 
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        ExactSpec::parse(options).map(Self)
-    }
-
-    fn options(&self) -> Option<String> {
-        Some(self.0.options())
-    }
-
     fn traits(&self) -> Traits {
-        Traits { depends_on_time: self.0.time.is_some(), has_tables: true, even: Some(0), ..Traits::default() }
+        Traits { depends_on_time: self.time.is_some(), has_tables: true, even: Some(0), ..Traits::default() }
     }
 
     fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {
-        check_exact_values(game, &self.0.tables).map(|()| None)
+        check_exact_values(game, &self.tables).map(|()| None)
     }
 
     fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
-        game.exact_player(&self.0)
-    }
-
-    fn adjust(&mut self, change: Change<'_>) {
-        if let Change::Folder(folder) = change
-            && self.0.tables.as_os_str() != TABLES
-        {
-            self.0.tables = in_folder(folder, &self.0.tables);
-        }
+        game.exact_player(self)
     }
 }
 
@@ -60,30 +36,21 @@ pub(super) fn check_exact_values(game: &dyn PlayableGame, tables: &Path) -> Resu
     truth.map(drop).ok_or_else(|| exact_player::missing(game.name()))
 }
 
-/// Another program that speaks the Universal Game Interface (UGI).
-#[derive(Clone, Debug)]
-pub(crate) struct Engine(pub(crate) EngineSpec);
-
-impl AgentKind for Engine {
+impl AgentKind for EngineSpec {
     const NAME: &'static str = "engine";
-    const ABOUT: &'static str = "another program, over the Universal Game Interface: engine:<options>:<command line>";
     const FORM: Form = Form::Command;
 
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        EngineSpec::parse(options).map(Self)
-    }
-
-    fn options(&self) -> Option<String> {
-        Some(self.0.options())
+    fn complete(&mut self) -> Result<(), String> {
+        if words(&self.command)?.is_empty() { Err("name a program".to_owned()) } else { Ok(()) }
     }
 
     fn traits(&self) -> Traits {
-        Traits { role: Role::Program, depends_on_time: self.0.time.is_some(), ..Traits::default() }
+        Traits { role: Role::Program, depends_on_time: self.time.is_some(), ..Traits::default() }
     }
 
     #[cfg(not(target_family = "wasm"))]
     fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
-        Ok(Box::new(crate::external::External::new(game.shared(), &self.0)))
+        Ok(Box::new(crate::external::External::new(game.shared(), self)))
     }
 
     #[cfg(target_family = "wasm")]

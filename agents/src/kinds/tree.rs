@@ -1,19 +1,20 @@
 //! Agents that search a tree: with random playouts, or with a trained network.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use turnstone_base::files::in_folder;
-use turnstone_models::{ComputeDevice, Precision};
+use turnstone_base::settings;
+use turnstone_base::settings::Partial;
+use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
+use crate::budget::{Budget, MAX_SIMULATIONS};
 use crate::error::AgentError;
 use crate::interface::Search;
-use crate::kind::{AgentKind, Change, Form, Setup, Traits};
+use crate::kind::{AgentKind, Form, Setup, Traits};
 use crate::network::{LoadedNetwork, PRETRAINED};
-use crate::options::{Options, path_in_spec};
 use crate::playable_game::{Evaluator, PlayableGame, TreePlan, load_network};
-use crate::search_settings::SearchKind;
-use crate::threads::Threads;
-use crate::tree_spec::{Budget, TreeSpec};
+use crate::search_settings::{SearchKind, SearchSettings};
+use crate::threads::{MANY, Threads};
 
 /// Capacity of the cache of a network's evaluations, in positions.
 const CACHED: usize = 1 << 13;
@@ -21,90 +22,97 @@ const CACHED: usize = 1 << 13;
 /// Largest batch of a network: larger ones are not faster.
 const LARGEST_BATCH: usize = 256;
 
-/// Tree search with random playouts.
-#[derive(Clone, Debug)]
-pub struct Playouts {
-    /// Limit of the search.
-    pub budget: Budget,
-    /// Threads of one search.
-    pub threads: Threads,
+settings! {
+    /// Tree search with random playouts.
+    #[derive(Clone, Debug)]
+    pub struct Playouts {
+        /// Simulations per move [default: 200].
+        pub sims: Option<u32> = None, 1..=MAX_SIMULATIONS;
+        /// Time per move.
+        pub time: Option<Duration>;
+        /// Threads of one search; 0 is one per core.
+        pub threads: Threads = Threads::default(), 0..=MANY;
+    }
 }
 
 impl AgentKind for Playouts {
     const NAME: &'static str = "mcts";
-    const ABOUT: &'static str = "tree search with random playouts";
 
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        Ok(Self { budget: Budget::parse(options, 1, 200)?, threads: Threads::parse(options)? })
-    }
-
-    fn options(&self) -> Option<String> {
-        Some(format!("{}{}", self.budget, self.threads))
+    fn complete(&mut self) -> Result<(), String> {
+        self.threads.check()?;
+        Budget::complete(&mut self.sims, self.time, 200)
     }
 
     fn traits(&self) -> Traits {
-        let depends_on_time = matches!(self.budget, Budget::Time(_));
         Traits {
-            budget: Some(self.budget),
+            budget: Some(Budget::of(self.sims, self.time)),
             threads: self.threads,
-            depends_on_time,
-            is_portable: !depends_on_time && !self.threads.is_several(),
+            depends_on_time: self.time.is_some(),
+            is_portable: self.time.is_none() && !self.threads.is_several(),
             ..Traits::default()
         }
     }
 
     fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
         let threads = self.threads.number().unwrap_or(1);
-        let plan = TreePlan { threads, ..TreePlan::new(self.budget, SearchKind::Puct.into()) };
+        let budget = Budget::of(self.sims, self.time);
+        let plan = TreePlan { threads, ..TreePlan::new(budget, SearchKind::Puct.into()) };
         game.tree_search(Evaluator::Playouts, &plan)
-    }
-
-    fn adjust(&mut self, change: Change<'_>) {
-        if let Change::Budget(budget) = change {
-            self.budget = budget;
-        }
     }
 }
 
-/// Tree search with a trained network.
-#[derive(Clone, Debug)]
-pub struct Network {
-    /// Checkpoint file, run folder (for its `latest.safetensors`), or `pretrained` for the agent shipped with the program
-    /// (`./pretrained` is a file of that name).
-    pub checkpoint: PathBuf,
-    /// Settings of the search; 0 simulations play the network's policy without search.
-    pub tree: TreeSpec,
-    /// Folder with tables of exact values (see `turnstone solve`), by which covered positions are proven in the search.
-    pub tables: Option<PathBuf>,
+settings! {
+    /// Tree search with a trained network: `az:<checkpoint or run>,sims=200` or `az:pretrained`.
+    #[derive(Clone, Debug)]
+    pub struct Network {
+        /// Checkpoint file, run folder (for its `latest.safetensors`), or `pretrained` for the agent shipped with the program
+        /// (`./pretrained` is a file of that name).
+        pub checkpoint: PathBuf = PRETRAINED.into();
+        /// Simulations per move; 0 plays the network's policy without search [default: 100].
+        pub sims: Option<u32> = None, 0..=MAX_SIMULATIONS;
+        /// Time per move.
+        pub time: Option<Duration>;
+        /// Settings that replace those used in training.
+        pub search: Partial<SearchSettings>;
+        /// Value of a draw for the agent, from -1 (a loss) to 1 (a win); above 0 it plays for safety.
+        pub draw: f32 = 0.0, -1.0..=1.0;
+        /// Arithmetic of the network.
+        pub precision: Precision;
+        /// What the network runs on.
+        pub device: ComputeDevice;
+        /// Temperature of the choice of moves: the policy of the search, or of the network alone, is raised to the power of its
+        /// inverse; 0 plays the best move.
+        pub temperature: f32 = 0.0, 0.0..=10.0;
+        /// Threads of one search; 0 is one per core. With several, two searches of a position differ.
+        pub threads: Threads = Threads::default(), 0..=MANY;
+        /// Folder with tables of exact values, by which covered positions are proven in the search.
+        pub tables: Option<PathBuf>;
+    }
 }
 
 impl AgentKind for Network {
     const NAME: &'static str = "az";
-    const ABOUT: &'static str = "tree search with a trained network: az:<checkpoint or run>,sims=200 or az:pretrained";
     const FORM: Form = Form::File;
 
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        let tree = TreeSpec::parse(options)?;
-        let tables = options.take("tables", "a folder", "tables of exact values that the search looks up");
-        let checkpoint = options.file.take().ok_or("name a checkpoint: az:<file>,sims=100 or az:pretrained")?;
-        Ok(Self { checkpoint, tree, tables: tables.map(PathBuf::from) })
-    }
-
-    fn options(&self) -> Option<String> {
-        let tables = self.tables.as_ref().map(|tables| format!(",tables={}", path_in_spec(tables)));
-        Some(format!("{},{}{}", path_in_spec(&self.checkpoint), self.tree, tables.unwrap_or_default()))
+    fn complete(&mut self) -> Result<(), String> {
+        if self.precision == Precision::I8 && self.device != ComputeDevice::Cpu {
+            return Err(NetworkError::NoGpuIntegers.to_string());
+        }
+        if self.threads.check()?.is_several() && self.device != ComputeDevice::Cpu {
+            return Err("a search on a GPU has one thread".to_owned());
+        }
+        Budget::complete(&mut self.sims, self.time, 100)
     }
 
     fn traits(&self) -> Traits {
-        let TreeSpec { budget, threads, device, precision, .. } = self.tree;
-        let depends_on_time = matches!(budget, Budget::Time(_));
-        let same_bits = device == ComputeDevice::Cpu && precision != Precision::Auto;
+        let depends_on_time = self.time.is_some();
+        let same_bits = self.device == ComputeDevice::Cpu && self.precision != Precision::Auto;
         Traits {
-            budget: Some(budget),
-            temperature: self.tree.temperature(),
-            threads,
+            budget: Some(Budget::of(self.sims, self.time)),
+            temperature: self.temperature,
+            threads: self.threads,
             depends_on_time,
-            is_portable: same_bits && !depends_on_time && self.tables.is_none() && !threads.is_several(),
+            is_portable: same_bits && !depends_on_time && self.tables.is_none() && !self.threads.is_several(),
             has_tables: self.tables.is_some(),
             checkpoint: Some(self.checkpoint.clone()),
             even: Some(50),
@@ -114,7 +122,7 @@ impl AgentKind for Network {
 
     fn load(&self, game: &dyn PlayableGame) -> Result<Option<LoadedNetwork>, AgentError> {
         let network = load_network(&self.checkpoint, game)?;
-        self.tree.precision.check(self.tree.device).map_err(|error| error.to_string())?;
+        self.precision.check(self.device).map_err(|error| error.to_string())?;
         if let Some(tables) = &self.tables {
             super::others::check_exact_values(game, tables)?;
         }
@@ -122,33 +130,17 @@ impl AgentKind for Network {
     }
 
     fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
-        let TreeSpec { budget, search, precision, device, threads, .. } = self.tree;
         let network = setup.network.expect("the checkpoint was read on loading");
         let plan = TreePlan {
-            temperature: self.tree.temperature(),
-            threads: threads.number().unwrap_or(1),
+            draw: self.draw,
+            temperature: self.temperature,
+            threads: self.threads.number().unwrap_or(1),
             cached: CACHED,
             tables: self.tables.as_deref(),
-            ..TreePlan::new(budget, search.over(network.search_settings()))
+            ..TreePlan::new(Budget::of(self.sims, self.time), self.search.over(network.search_settings()))
         };
         let (max_batch, instructions) = (setup.seats.min(LARGEST_BATCH), setup.instructions);
+        let (precision, device) = (self.precision, self.device);
         game.tree_search(Evaluator::Network { network, precision, device, max_batch, instructions }, &plan)
-    }
-
-    fn adjust(&mut self, change: Change<'_>) {
-        match change {
-            Change::Device(device) => self.tree.device = device,
-            Change::Threads(threads) if self.tree.device == ComputeDevice::Cpu => {
-                self.tree.threads = self.tree.threads.or(threads);
-            }
-            Change::Threads(_) => {}
-            Change::Budget(budget) => self.tree.budget = budget,
-            Change::Folder(folder) => {
-                if self.checkpoint.as_os_str() != PRETRAINED {
-                    self.checkpoint = in_folder(folder, &self.checkpoint);
-                }
-                self.tables.iter_mut().for_each(|tables| *tables = in_folder(folder, tables));
-            }
-        }
     }
 }

@@ -34,7 +34,7 @@ impl Backend<Mancala> for FailsOnce {
 
 fn plan(simulations: u32, kind: SearchKind) -> Plan {
     let budget = Budget::Simulations(simulations);
-    Plan { budget, settings: SearchSettings::from(kind), temperature: 0.0, source: Source::Network }
+    Plan { budget, settings: SearchSettings::from(kind), draw: 0.0, temperature: 0.0, source: Source::Network }
 }
 
 fn search(calls_before: usize, simulations: u32, kind: SearchKind) -> TreeSearch<Mancala> {

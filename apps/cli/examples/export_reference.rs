@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 use turnstone::export::{Existing, Exported, export_onnx};
 use turnstone_agents::{LoadedNetwork, PlayableGame, SearchSettings, checkpoint_info, shape};
+use turnstone_base::settings;
 use turnstone_env::DynGame;
 use turnstone_games::built_in;
 use turnstone_models::{
@@ -53,9 +53,11 @@ fn networks() -> [(&'static str, NetworkConfig); 7] {
     ]
 }
 
-/// A custom kind of network: every operation, on one row and on many, with heads that are no layers.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Own {}
+settings! {
+    /// A custom kind of network: every operation, on one row and on many, with heads that are no layers.
+    #[derive(Debug, Clone)]
+    struct Own {}
+}
 
 impl NetworkKind for Own {
     const NAME: &'static str = "own";

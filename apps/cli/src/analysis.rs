@@ -51,7 +51,7 @@ pub fn analyse(
     };
     let queue = Queue::new(threads);
     // A query says how many simulations it wants; without any there is nothing to show.
-    let agent = agent.adjusted(Change::Budget(Budget::Simulations(simulations.max(1))));
+    let agent = agent.adjusted(Change::Simulations(simulations.max(1)));
     let searches = (0..threads).map(|_| agent.search(game, SEATS)).collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for (number, search) in searches.into_iter().enumerate() {

@@ -71,7 +71,7 @@ struct Fault {
 
 impl Campaign {
     /// A campaign on a run with `run.overlap`.
-    fn new(seed: u64, overlap: u64) -> Self {
+    fn new(seed: u64, overlap: bool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = |name: &str| folder.path().join(name);
         let (config, whole, count) = (path("tiny.toml"), path("whole"), path("count"));
@@ -198,10 +198,10 @@ fn places(changes: u64) -> impl Iterator<Item = u64> {
 
 #[test]
 fn killed_runs_end_in_the_same_bytes() {
-    [0, 1].into_iter().for_each(kill);
+    [false, true].into_iter().for_each(kill);
 }
 
-fn kill(overlap: u64) {
+fn kill(overlap: bool) {
     let mut campaign = Campaign::new(1, overlap);
     let (kills, mut killed, mut runs) = (cases(200), 0, 0);
     while killed < kills {
@@ -229,10 +229,10 @@ fn kill(overlap: u64) {
 
 #[test]
 fn failed_writes_are_reported_and_resumed_to_the_same_bytes() {
-    [0, 1].into_iter().for_each(fail_writes);
+    [false, true].into_iter().for_each(fail_writes);
 }
 
-fn fail_writes(overlap: u64) {
+fn fail_writes(overlap: bool) {
     let mut campaign = Campaign::new(2, overlap);
     let (mut ended, mut tolerated) = (0, 0);
     let errors = cases(200);
@@ -268,7 +268,7 @@ fn fail_writes(overlap: u64) {
 
 #[test]
 fn event_files_that_cannot_be_written_cost_a_warning() {
-    let mut campaign = Campaign::new(4, 0);
+    let mut campaign = Campaign::new(4, false);
     let count = campaign.folder.path().join("events");
     let run = campaign.run("counted");
     let events = |run: &Path| run.join("tensorboard");
@@ -293,7 +293,7 @@ fn event_files_that_cannot_be_written_cost_a_warning() {
 
 #[test]
 fn a_file_system_without_locks_and_synced_folders_costs_two_warnings() {
-    let campaign = Campaign::new(5, 0);
+    let campaign = Campaign::new(5, false);
     let run = campaign.run("foreign");
     let output = campaign.finish(&run, Some(Fault { kind: "foreign", at: 0 }));
     let said = text(&output);
@@ -309,7 +309,7 @@ fn a_file_system_without_locks_and_synced_folders_costs_two_warnings() {
 /// A run with `--from` that is killed at a change of its start is resumed, or begun again by the same command.
 #[test]
 fn starts_from_a_checkpoint_are_killed() {
-    let campaign = Campaign::new(6, 0);
+    let campaign = Campaign::new(6, false);
     let from = campaign.whole.join("latest.safetensors");
     // No iteration is played.
     let start = |run: &Path, fault: Option<Fault>| {
@@ -344,10 +344,10 @@ fn starts_from_a_checkpoint_are_killed() {
 
 #[test]
 fn flipped_bits_are_reported() {
-    [0, 1].into_iter().for_each(flip_bits);
+    [false, true].into_iter().for_each(flip_bits);
 }
 
-fn flip_bits(overlap: u64) {
+fn flip_bits(overlap: bool) {
     let mut campaign = Campaign::new(3, overlap);
     let base = campaign.run("base");
     let at = campaign.changes * 7 / 10;

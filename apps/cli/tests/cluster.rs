@@ -23,12 +23,12 @@ use nats::Server;
 use processes::{Place, config, differences};
 
 /// Games, searches, overlaps and arithmetics, with the number of workers.
-const CASES: [(&str, &str, u64, &str, usize); 5] = [
-    ("mu_torere", "puct", 0, "f32", 1),
-    ("mu_torere", "gumbel", 1, "i8", 2),
-    ("mu_torere", "puct", 1, "f32", 6),
-    ("mancala", "gumbel", 0, "f32", 2),
-    ("mancala", "puct", 1, "i8", 6),
+const CASES: [(&str, &str, bool, &str, usize); 5] = [
+    ("mu_torere", "puct", false, "f32", 1),
+    ("mu_torere", "gumbel", true, "i8", 2),
+    ("mu_torere", "puct", true, "f32", 6),
+    ("mancala", "gumbel", false, "f32", 2),
+    ("mancala", "puct", true, "i8", 6),
 ];
 
 #[test]
@@ -57,7 +57,7 @@ fn a_cluster_ends_in_the_bytes_of_one_machine() {
 #[test]
 fn a_leader_without_workers_waits_and_says_so() {
     let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let place = Place::new(&config("mu_torere", "puct", false, "f32"));
     let alone = place.alone();
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("waiting for workers; start one with: turnstone worker nats://");
@@ -116,7 +116,7 @@ fn matches_and_grades_of_a_cluster_are_those_of_one_machine() {
 #[test]
 fn kills_stops_and_a_lost_store_change_nothing() {
     let Some(mut server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 1, "f32").replace("iterations = 4", "iterations = 8"));
+    let place = Place::new(&config("mu_torere", "puct", true, "f32").replace("iterations = 4", "iterations = 8"));
     let alone = place.alone();
     let patient = ["--ack-wait", "1"];
     let mut leader = place.lead(&server.url(), "led", &patient);
@@ -148,7 +148,7 @@ fn kills_stops_and_a_lost_store_change_nothing() {
 #[test]
 fn a_second_leader_of_a_run_is_refused() {
     let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let place = Place::new(&config("mu_torere", "puct", false, "f32"));
     let alone = place.alone();
     let first = place.lead(&server.url(), "led", &[]);
     first.wait_for("waiting for workers");
@@ -171,7 +171,7 @@ fn a_second_leader_of_a_run_is_refused() {
 #[test]
 fn a_run_whose_leader_is_killed_can_be_finished_on_one_machine() {
     let Some(server) = Server::start("") else { return };
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let place = Place::new(&config("mu_torere", "puct", false, "f32"));
     let leader = place.lead(&server.url(), "led", &[]);
     leader.wait_for("waiting for workers");
     leader.kill();

@@ -45,7 +45,7 @@ fn a_run_on_a_missing_gpu_is_refused_before_there_is_a_folder() {
     assert!(!run.exists());
     let refused = turnstone(&command("cuda"));
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(refused.stderr).contains("device must be cpu, gpu or gpu:1 and the like, not `cuda`"));
+    assert!(text(refused.stderr).contains("must be cpu, gpu or gpu:1 and the like, not `cuda`"));
 }
 
 #[test]

@@ -441,7 +441,7 @@ fn faults_of_configs_and_run_folders() {
     );
     assert!(
         train(&config("b.toml", "batch = 128", "batch = 128\nlearning_rate = -1e-3"))
-            .contains("learn.learning_rate is -0.001")
+            .contains("learn.learning_rate is -1e-3, but must be")
     );
     assert!(train(&config("c.toml", "seed = 1", "seed = ")).contains("line 2: "));
     assert!(train(&path("missing.toml")).contains("missing.toml"));
@@ -467,7 +467,10 @@ fn faults_of_options_advise_what_works() {
     let beyond = train(&["--set", "seed=9223372036854775808"]);
     assert!(beyond.contains("seed=9223372036854775808") && beyond.contains("beyond the integers"), "{beyond}");
     let negative = train(&["--set", "learn.batch=-5"]);
-    assert!(negative.ends_with("with --set: learn.batch is -5, but must be a whole number from 0\n"), "{negative}");
+    assert!(
+        negative.ends_with("with --set: learn.batch is -5, but must be a whole number from 1 to 65536\n"),
+        "{negative}"
+    );
     let line = fault(&["arena", "mancala", "random", "random", "--seed", "-1"]);
     assert!(line.starts_with("error: invalid value '-1' for '--seed <SEED>'") && !line.contains("-- -1"), "{line}");
     assert!(line.contains("must be a whole number from 0"), "{line}");

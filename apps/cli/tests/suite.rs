@@ -15,5 +15,6 @@ mod report;
 mod review;
 mod serve;
 mod sweep;
+mod tables;
 mod text_files;
 mod training;

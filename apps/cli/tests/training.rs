@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// [`Place::new`] with `run.overlap`.
-    fn overlapping(overlap: u64) -> Self {
+    fn overlapping(overlap: bool) -> Self {
         Self::with(&format!("{TINY}overlap = {overlap}\n"))
     }
 
@@ -84,17 +84,17 @@ fn resume(run: &Path) -> Child {
 
 #[test]
 fn threads_batches_and_the_cache_change_nothing() {
-    let [apart, at_once] = [0, 1].map(other_threads);
+    let [apart, at_once] = [false, true].map(other_threads);
     assert_ne!(apart, at_once, "iteration 3 has another network");
 }
 
 /// Trains with two threads and with three, which makes no difference; returns the checkpoint.
-fn other_threads(overlap: u64) -> Vec<u8> {
+fn other_threads(overlap: bool) -> Vec<u8> {
     let place = Place::overlapping(overlap);
     let (one, other) = (place.run("one"), place.run("other"));
     let (code, text) = finish(place.start(&one));
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("time: ") && text.contains("both at once") == (overlap == 1), "{text}");
+    assert!(text.contains("time: ") && text.contains("both at once") == overlap, "{text}");
     let changes =
         ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0", "learn.threads=1"];
     let config = place.config.to_str().expect("UTF-8");
@@ -114,7 +114,7 @@ fn other_threads(overlap: u64) -> Vec<u8> {
 
 #[test]
 fn with_overlap_the_network_of_two_iterations_before_plays() {
-    let place = Place::with(&TINY.replace("checkpoint_steps = 300", "overlap = 1"));
+    let place = Place::with(&TINY.replace("checkpoint_steps = 300", "overlap = true"));
     let run = place.run("run");
     let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
     let set =
@@ -147,7 +147,7 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
 
 #[test]
 fn games_played_ahead_survive_changes() {
-    let place = Place::overlapping(1);
+    let place = Place::overlapping(true);
     let run = place.run("run");
     let (config, folder) = (place.config.to_str().expect("UTF-8"), run.to_str().expect("UTF-8"));
     let (code, text) = finish(train(&[config, "--run", folder, "--max-minutes", "0.0001"]));
@@ -158,7 +158,7 @@ fn games_played_ahead_survive_changes() {
     // Without overlap from here on, the games that were played ahead are still learned from.
     let ahead = fs::read(run.join("replay/000003.shard")).expect("played ahead");
     let text = fs::read_to_string(run.join("config.toml")).expect("readable");
-    fs::write(run.join("config.toml"), text.replace("overlap = 1", "overlap = 0")).expect("writable");
+    fs::write(run.join("config.toml"), text.replace("overlap = true", "overlap = false")).expect("writable");
     let (code, text) = finish(train(&["--resume", folder, "--max-minutes", "0.0001"]));
     assert_eq!(code, Some(0), "{text}");
     assert!(fs::read(run.join("replay/000003.shard")).expect("kept") == ahead);

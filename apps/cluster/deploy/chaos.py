@@ -53,7 +53,7 @@ best_games = 4
 [run]
 iterations = {iterations}
 checkpoint_steps = 200
-overlap = 1
+overlap = true
 """
 
 # Many iterations of some milliseconds, with networks of some 55 KB.

@@ -5,6 +5,7 @@
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_agents::search::Stop;
+use turnstone_agents::settings::Settings;
 use turnstone_agents::shape;
 use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
@@ -50,7 +51,7 @@ impl Probe {
     /// # Errors
     /// One line with the reason.
     pub fn confirm(&self, game: &dyn TrainableGame) -> Result<()> {
-        self.search.validate().map_err(anyhow::Error::msg)?;
+        self.search.check()?;
         let own = self.play(game)?;
         if own == self.checksum {
             return Ok(());

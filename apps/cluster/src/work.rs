@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use turnstone_agents::settings::Settings;
 use turnstone_agents::{Agent, LoadedNetwork, PlayableGame, checkpoint_params, shape};
 use turnstone_arena::{PlannedGame, TournamentHeader, is_portable};
 use turnstone_env::Params;
@@ -89,7 +90,7 @@ impl Work {
                 Kind::Positions { agent: Box::new(agent(&spec)?), texts, seed }
             }
             Items::SelfPlay(settings) => {
-                settings.search.validate().and_then(|()| settings.self_play.validate()).map_err(anyhow::Error::msg)?;
+                settings.search.check().and_then(|()| settings.self_play.validate())?;
                 settings.self_play.opening_states(&*game).map_err(anyhow::Error::msg)?;
                 let LoadedNetwork { info, weights, .. } = networks.next().flatten().context("it has no network")?;
                 let samples = rest.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();

@@ -6,7 +6,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use turnstone_agents::AgentError;
-use turnstone_env::{Error, nearest};
+use turnstone_base::settings::{Range, Value};
+use turnstone_base::text::nearest;
+use turnstone_env::Error;
 use turnstone_search::Fault;
 
 create_exception!(
@@ -75,9 +77,8 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
 }
 
 /// The number, if it is from `least` to `most`; `name` names it in the error.
-pub(crate) fn within<T: PartialOrd + Display + Copy>(name: &str, value: T, least: T, most: T) -> PyResult<T> {
-    turnstone_selfplay::config::within(name, &value, &(least..=most)).map_err(value_error)?;
-    Ok(value)
+pub(crate) fn within<T: Value>(name: &str, value: T, least: u32, most: u32) -> PyResult<T> {
+    Range::ANY.of(least..=most).check(name, value).map_err(value_error)
 }
 
 /// An error of the program, with its causes in one line. Faults of the operating system are `OSError`s.

@@ -9,7 +9,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyOverflowError, PyRuntimeWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple, PyType};
-use turnstone_env::{Action, AnyState, Erased, Error, Params, Side, nearest};
+use turnstone_env::{Action, AnyState, Erased, Error, Params, Side};
 use turnstone_selfplay::TrainableGame;
 
 use crate::errors::{game_error, illegal_action, unexpected_keyword, value_error};
@@ -594,8 +594,8 @@ pub(crate) fn made(class: &Bound<'_, PyType>, params: &Params) -> PyResult<Arc<E
     for (key, value) in params.iter() {
         if !names().any(|name| name == key) {
             let game = interned(&class.name()?.to_string());
-            let (key, nearest, known) = (key.to_owned(), nearest(key, names()), names().collect::<Vec<_>>().join(", "));
-            return Err(game_error(Error::UnknownParam { game, key, nearest, known }));
+            let (key, known) = (key.to_owned(), names().map(str::to_owned).collect());
+            return Err(game_error(Error::UnknownParam { game, key, known }));
         }
         keywords.set_item(key, settings::param_value(py, value)?)?;
     }

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyList};
 use turnstone_agents::{Budget, Evaluator, Search as Searches, SearchRequest, SearchSettings, TreePlan};
+use turnstone_base::settings;
+use turnstone_base::settings::Settings;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_search::classic::Limits;
 
@@ -14,11 +16,26 @@ use crate::analysis::Analysis;
 use crate::errors::{evaluator_error, value_error, within};
 use crate::evaluate::Leaves;
 use crate::game::Game;
-use crate::settings;
+use crate::settings as arguments;
 use crate::state::State;
 
 /// Most simulations of a search.
-const MOST: i64 = 10_000_000;
+const MOST: u32 = 10_000_000;
+
+settings! {
+    /// Keyword arguments of `Search`.
+    #[derive(Clone, Debug)]
+    struct SearchArguments {
+        /// Simulations per position.
+        simulations: u32 = 100, 1..=MOST;
+        /// Capacity, in positions, of the cache that keeps evaluations between calls; 0 disables it.
+        cached_positions: usize = 0, 0..=1 << 26;
+        /// Algorithm and constants.
+        search: SearchSettings;
+        /// Value of a draw for the side to move, from -1 (a loss) to 1 (a win).
+        draw: f32 = 0.0, -1.0..=1.0;
+    }
+}
 
 /// Tree search of positions with a network of the caller.
 ///
@@ -48,18 +65,15 @@ pub(crate) struct Search {
     #[pyo3(get)]
     game: Game,
     leaves: Arc<Leaves>,
-    /// Simulations per position.
-    #[pyo3(get)]
-    simulations: u32,
-    cached_positions: usize,
-    settings: SearchSettings,
+    settings: SearchArguments,
     search: Mutex<Box<dyn Searches>>,
 }
 
 /// A search that begins afresh.
-fn made(game: &Game, leaves: &Arc<Leaves>, settings: SearchSettings, cached: usize) -> Box<dyn Searches> {
+fn made(game: &Game, leaves: &Arc<Leaves>, settings: &SearchArguments) -> Box<dyn Searches> {
     let evaluator = leaves.tensors(game).map_or(Evaluator::Uniform, Evaluator::Tensors);
-    let plan = TreePlan { cached, ..TreePlan::new(Budget::Simulations(1), settings) };
+    let SearchArguments { cached_positions: cached, search, draw, .. } = *settings;
+    let plan = TreePlan { cached, draw, ..TreePlan::new(Budget::Simulations(1), search) };
     game.rules.tree_search(evaluator, &plan).expect("neither a network nor tables")
 }
 
@@ -71,39 +85,40 @@ fn simulations(given: i64) -> PyResult<u32> {
 impl Search {
     #[new]
     #[pyo3(
-        signature = (game, evaluate, *, simulations = 100, cached_positions = 0, **settings),
+        signature = (game, evaluate, *, **settings),
         text_signature = "(game, evaluate, *, simulations=100, cached_positions=0, method='gumbel', c_puct=1.25, \
             fpu_reduction=0.2, c_visit=50.0, c_scale=0.7, considered=None, proof_nodes=0, draw=0.0)"
     )]
     fn new(
         game: &Bound<'_, PyAny>,
         evaluate: &Bound<'_, PyAny>,
-        simulations: i64,
-        cached_positions: usize,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game)?;
-        let settings = settings::search(settings)?;
-        within("cached_positions", cached_positions, 0, 1 << 26)?;
-        let (leaves, simulations) = (Arc::new(Leaves::new(evaluate)?), self::simulations(simulations)?);
-        let search = Mutex::new(made(&game, &leaves, settings, cached_positions));
-        Ok(Self { game, leaves, simulations, cached_positions, settings, search })
+        let (game, given) = (Game::of(game)?, settings);
+        let mut settings = SearchArguments::default();
+        arguments::take("Search", settings.settings(), given)?;
+        let leaves = Arc::new(Leaves::new(evaluate)?);
+        let search = Mutex::new(made(&game, &leaves, &settings));
+        Ok(Self { game, leaves, settings, search })
+    }
+
+    /// Simulations per position.
+    #[getter]
+    fn simulations(&self) -> u32 {
+        self.settings.simulations
     }
 
     /// All settings with their values, keyword arguments of another `Search`.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = settings::dict(py, settings::search_keys(&self.settings))?;
-        all.set_item("simulations", self.simulations)?;
-        all.set_item("cached_positions", self.cached_positions)?;
-        Ok(all)
+        arguments::dict(py, &self.settings.clone().settings())
     }
 
     /// Searches a `State`, or a sequence of them, side by side: their leaves are evaluated in one batch. Returns an
     /// `Analysis`, or a list. The result for a state does not depend on the others.
     #[pyo3(signature = (states, simulations = None))]
     fn run(&self, py: Python<'_>, states: &Bound<'_, PyAny>, simulations: Option<i64>) -> PyResult<Py<PyAny>> {
-        let count = simulations.map_or(Ok(self.simulations), self::simulations)?;
+        let count = simulations.map_or(Ok(self.settings.simulations), self::simulations)?;
         if let Ok(state) = states.cast::<State>() {
             let found = self.search(py, vec![state.get().clone()], count)?.pop();
             let found = found.ok_or_else(|| PyRuntimeError::new_err("the search has no result"))?;
@@ -130,7 +145,7 @@ impl Search {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(settings::no_copy("Search"))
+        Err(arguments::no_copy("Search"))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -138,7 +153,7 @@ impl Search {
     }
 
     fn __repr__(&self) -> String {
-        format!("turnstone.Search('{}', simulations={})", self.game.rules.name(), self.simulations)
+        format!("turnstone.Search('{}', simulations={})", self.game.rules.name(), self.settings.simulations)
     }
 }
 
@@ -175,7 +190,7 @@ impl Search {
         });
         if found.is_err() {
             // The rules have ended the search in the middle.
-            *search = made(&self.game, &self.leaves, self.settings, self.cached_positions);
+            *search = made(&self.game, &self.leaves, &self.settings);
         }
         let found = found?.map_err(|fault| evaluator_error(py, &fault))?;
         let results = states.into_iter().zip(found);

@@ -12,6 +12,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyDict;
+use turnstone_base::settings;
+use turnstone_base::settings::{Setting, Settings};
 use turnstone_env::Spec;
 use turnstone_search::{Fault, Stop};
 use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfig, Session};
@@ -19,8 +21,42 @@ use turnstone_selfplay::{FinishedGame, GameSettings, SearchConfig, SelfPlayConfi
 use crate::errors::{evaluator_error, is_rules_error, value_error, within};
 use crate::evaluate::Leaves;
 use crate::game::Game;
-use crate::settings;
+use crate::settings as arguments;
 use crate::state::Outcome;
+
+settings! {
+    /// Keyword arguments of `SelfPlay`.
+    #[derive(Clone, Debug)]
+    struct SelfPlayArguments {
+        /// Games played at the same time, at least one per thread.
+        concurrent_games: usize = 256, 1..=65_536;
+        /// Threads that search.
+        threads: usize = 1, 1..=1024;
+        /// Seed of all random choices.
+        seed: u64 = 0, 0..;
+        /// The search of a run's config.
+        search: SearchConfig;
+        /// The games of a run's config. Cached evaluations would be those of a network that has been trained since.
+        self_play: SelfPlayConfig = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
+    }
+}
+
+/// Keys of configs that are no arguments: those of a run, of agents at play and of the program's own networks.
+const NO_ARGUMENTS: [&str; 6] =
+    ["games_per_iteration", "final_simulations", "play_proof_nodes", "precision", "device", "openings"];
+
+impl SelfPlayArguments {
+    /// The keyword arguments. `concurrent_games` and `threads` of the config are those of a worker.
+    fn keywords(&mut self) -> Vec<Setting<'_>> {
+        let mut all: Vec<Setting<'_>> = Vec::new();
+        for setting in self.settings() {
+            if !NO_ARGUMENTS.contains(&setting.name()) && all.iter().all(|other| other.name() != setting.name()) {
+                all.push(setting);
+            }
+        }
+        all
+    }
+}
 
 /// Endless self-play with a network of the caller: an iterator over the `Examples` of finished games.
 ///
@@ -87,7 +123,7 @@ struct Progress {
 impl SelfPlay {
     #[new]
     #[pyo3(
-        signature = (game, evaluate, *, concurrent_games = 256, threads = 1, seed = 0, **settings),
+        signature = (game, evaluate, *, **settings),
         text_signature = "(game, evaluate, *, concurrent_games=256, threads=1, seed=0, simulations=64, method='gumbel', \
             c_puct=1.25, fpu_reduction=0.2, noise_concentration=10.0, noise_fraction=0.25, forced_playouts=2.0, \
             considered=16, c_visit=50.0, c_scale=0.7, proof_nodes=0, cached_positions=0, opening_plies=0, \
@@ -96,18 +132,14 @@ impl SelfPlay {
     fn new(
         game: &Bound<'_, PyAny>,
         evaluate: &Bound<'_, PyAny>,
-        concurrent_games: usize,
-        threads: usize,
-        seed: u64,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let game = Game::of(game)?;
+        let (game, given) = (Game::of(game)?, settings);
         let leaves = Arc::new(Leaves::new(evaluate)?);
-        // Cached evaluations would be those of a network that has been trained since.
-        let defaults = SelfPlayConfig { cached_positions: 0, opening_plies: 0, ..SelfPlayConfig::default() };
-        let (search, self_play) = settings::self_play(SearchConfig::default(), defaults, settings)?;
-        within("threads", threads, 1, 1024)?;
-        if !(threads..=65_536).contains(&concurrent_games) {
+        let mut asked = SelfPlayArguments::default();
+        arguments::take("SelfPlay", asked.keywords(), given)?;
+        let SelfPlayArguments { concurrent_games, threads, seed, search, self_play } = asked;
+        if concurrent_games < threads {
             let range = format!("from {threads} (one per thread) to 65536");
             return Err(value_error(format!("concurrent_games is {concurrent_games}, but must be {range}")));
         }
@@ -129,10 +161,11 @@ impl SelfPlay {
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let GameSettings { search, self_play, .. } = &self.settings;
-        let [search, other] = settings::self_play_keys(search, self_play);
-        let all = settings::dict(py, search.into_iter().chain(other).collect())?;
-        all.set_item("concurrent_games", self.concurrent_games())?;
-        all.set_item("threads", self_play.threads)?;
+        let (concurrent_games, threads) = (self.concurrent_games(), self_play.threads);
+        let (search, self_play) = (search.clone(), self_play.clone());
+        let mut all = SelfPlayArguments { concurrent_games, threads, seed: 0, search, self_play };
+        let all = arguments::dict(py, &all.keywords())?;
+        all.del_item("seed")?;
         Ok(all)
     }
 
@@ -177,7 +210,7 @@ impl SelfPlay {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(settings::no_copy("SelfPlay"))
+        Err(arguments::no_copy("SelfPlay"))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

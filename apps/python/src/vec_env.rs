@@ -16,7 +16,7 @@ use crate::state::{Outcome, State};
 use crate::stepping::{Stepping, auto_reset, auto_reset_name};
 
 /// Largest number of envs.
-const MOST: i64 = 1 << 20;
+const MOST: u32 = 1 << 20;
 
 /// Many games of one kind, stepped together into NumPy arrays: `VecEnv("konane", 1024)`.
 ///

@@ -478,7 +478,7 @@ def test_the_most_actions_that_are_allowed():
     assert envs.masks.sum(axis=1).tolist() == [65534] * 2
     _, rewards, terminated, _, _ = envs.step([65533, 65532])
     assert rewards[:, 0].tolist() == [1, -1] and terminated.all()
-    with pytest.raises(turnstone.GameError, match="num_actions is 65535, but must be from 1 to 65534"):
+    with pytest.raises(turnstone.GameError, match="num_actions is 65535, but must be a whole number from 1 to 65534"):
         turnstone.State(type("Wider", (Widest,), {"num_actions": 65535}))
 
 

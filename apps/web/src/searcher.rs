@@ -113,7 +113,7 @@ impl Searcher {
         };
         if temperature == 0.0 && budget == Some(Budget::Simulations(0)) {
             // It moves without search, and its tree can be looked at all the same.
-            agent = agent.adjusted(Change::Budget(Budget::Simulations(1)));
+            agent = agent.adjusted(Change::Simulations(1));
         }
         let mut search = agent.search_with(game, 1, instructions)?;
         search.new_game(SEAT, &game.start(), stream(seed, Purpose::Play, [0, 0]));

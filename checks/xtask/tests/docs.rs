@@ -269,10 +269,8 @@ fn common_changes_name_what_exists() {
     let told = [
         "A game",
         "A kind of network",
-        "A config key",
-        "A constant of the tree search",
+        "A setting",
         "A column of the arena's report",
-        "An option of a match",
         "A message of the cluster",
         "A command",
     ];

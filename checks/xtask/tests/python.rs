@@ -26,23 +26,15 @@ fn fields(source: &str) -> BTreeMap<String, String> {
     fields
 }
 
-/// The numbers that `search_settings!` declares, with their docs and the ends of their ranges.
-fn constants(source: &str) -> BTreeMap<String, (String, [String; 2])> {
-    let (_, declared) = source.split_once("\nsearch_settings! {\n").expect("the declaration");
-    let (declared, _) = declared.split_once("\n}\n").expect("its end");
-    let (mut constants, mut docs) = (BTreeMap::new(), String::new());
-    for line in declared.lines().map(str::trim) {
-        if let Some(doc) = line.strip_prefix("///") {
-            docs = format!("{docs} {}", doc.trim()).trim().to_owned();
-        } else if let Some((name, value)) = line.split_once(": ").filter(|_| !line.starts_with('#')) {
-            let range = value.rsplit_once('[').and_then(|(_, range)| range.strip_suffix("];")).expect("a range");
-            let (least, most) = range.split_once(", ").expect("two ends");
-            let end = |text: &str| text.replace('_', "").parse::<f64>().expect("a number").to_string();
-            constants.insert(name.to_owned(), (std::mem::take(&mut docs), [end(least), end(most)]));
-        }
-    }
-    assert!(constants.len() > 6, "{constants:?}");
-    constants
+/// The ends of the ranges of the numbers that `settings!` declares.
+fn ranges(source: &str) -> BTreeMap<String, [String; 2]> {
+    let range = |line: &str| {
+        let (name, value) = line.trim().strip_prefix("pub ")?.split_once(": ")?;
+        let (least, most) = value.strip_suffix(';')?.rsplit_once(", ")?.1.split_once("..=")?;
+        let end = |text: &str| text.replace('_', "").parse::<f64>().expect("a number").to_string();
+        Some((name.to_owned(), [end(least), end(most)]))
+    };
+    source.lines().filter_map(range).collect()
 }
 
 /// The entries below `Args:` in the docs of a class.
@@ -74,32 +66,26 @@ fn subject(text: &str) -> &str {
 #[test]
 fn settings_are_described_as_in_the_config() {
     let mut keys = fields(&read("selfplay/src/config/search.rs"));
-    let constants = constants(&read("agents/src/search_settings.rs"));
-    keys.extend(constants.iter().map(|(name, (docs, _))| (name.clone(), docs.clone())));
-    keys.insert("method".to_owned(), "Search algorithm.".to_owned());
+    let constants = read("agents/src/search_settings.rs");
+    let ranges = ranges(&constants);
+    assert!(ranges.len() > 5, "{ranges:?}");
+    keys.extend(fields(&constants));
     keys.extend(fields(&read("selfplay/src/config/self_play.rs")));
     assert!(keys.len() > 20, "{keys:?}");
     let others = ["game", "evaluate", "seed", "concurrent_games", "threads"];
-    for (file, own) in
-        [("apps/python/src/search.rs", &["simulations", "cached_positions"][..]), ("apps/python/src/self_play.rs", &[])]
-    {
+    for (file, own) in [
+        ("apps/python/src/search.rs", &["simulations", "cached_positions", "draw"][..]),
+        ("apps/python/src/self_play.rs", &[]),
+    ] {
         let arguments = arguments(&read(file));
         assert!(arguments.len() > 10, "{file}: {arguments:?}");
         for (name, text) in arguments.iter().filter(|(name, _)| !others.iter().chain(own).any(|own| own == name)) {
             let key = keys.get(name).unwrap_or_else(|| panic!("{file}: {name} is no key of the config"));
             assert!(key.starts_with(subject(text)), "{file}: {name}: {text}\nin the config: {key}");
-            let range = constants.get(name).map(|(_, range)| range);
+            let range = ranges.get(name);
             assert!(range.is_none_or(|range| range.iter().all(|end| text.contains(end))), "{file}: {name}: {range:?}");
         }
     }
-}
-
-/// The names that `match_options!` declares.
-fn match_options(source: &str) -> BTreeSet<String> {
-    let (_, declared) = source.split_once("\nmatch_options! {\n").expect("the declaration");
-    let (declared, _) = declared.split_once("\n}\n").expect("its end");
-    let lines = declared.lines().map(str::trim).filter(|line| !line.starts_with("///"));
-    lines.filter_map(|line| Some(line.split_once(": ")?.0.to_owned())).collect()
 }
 
 #[test]
@@ -112,7 +98,7 @@ fn the_arena_takes_every_option_of_a_match() {
         let name = |line: &str| Some(line.trim().strip_prefix(before)?.split_once(after)?.0.to_owned());
         text.lines().filter_map(name).filter(|name| !others.contains(&name.as_str())).collect()
     };
-    let options = match_options(&read("arena/src/options.rs"));
+    let options: BTreeSet<String> = fields(&read("arena/src/options.rs")).into_keys().collect();
     assert!(options.len() > 5, "{options:?}");
     assert_eq!(names(signature, "", ": "), options, "keywords");
     let (docs, code) = body.split_once("Args:\n").and_then(|(_, rest)| rest.split_once("\"\"\"")).expect("its docs");

@@ -4,22 +4,20 @@ use std::sync::Arc;
 
 use turnstone_agents::base::streams::Stream;
 use turnstone_agents::env::{Action, AnyState};
-use turnstone_agents::{AgentError, AgentKind, Chooser, OnReport, OneByOne, Options, PlayableGame};
-use turnstone_agents::{Search, SearchInfo, SearchRequest, Setup};
+use turnstone_agents::{AgentError, AgentKind, Chooser, OnReport, OneByOne, PlayableGame};
+use turnstone_agents::{Search, SearchInfo, SearchRequest, Setup, settings};
 
-/// The settings: `careful:plies=2`.
-#[derive(Clone, Debug)]
-pub struct Careful {
-    plies: u32,
+settings! {
+    /// Wins within a few plies where it can, and does not lose within them.
+    #[derive(Clone, Debug)]
+    pub struct Careful {
+        /// Plies to look ahead.
+        plies: u32 = 2, 1..=4;
+    }
 }
 
 impl AgentKind for Careful {
     const NAME: &'static str = "careful";
-    const ABOUT: &'static str = "wins within a few plies where it can, and does not lose within them";
-
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        Ok(Self { plies: options.number("plies", 1..=4, "plies to look ahead [default: 2]")?.unwrap_or(2) })
-    }
 
     fn search(&self, game: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
         Ok(Box::new(OneByOne::new(Player { game: game.shared(), plies: self.plies }, usize::MAX)))

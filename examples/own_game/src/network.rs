@@ -1,21 +1,15 @@
 //! A custom kind of network.
 
-use serde::{Deserialize, Serialize};
-use turnstone_models::{Init, Neighbourhood, NetworkBuilder, NetworkKind, Var};
+use turnstone_models::{Init, Neighbourhood, NetworkBuilder, NetworkKind, Var, settings};
 
-/// Residual blocks over the lines of the board, each of which also sees the mean of every channel over the whole board.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Overview {
-    /// Number of residual blocks.
-    pub blocks: usize,
-    /// Channels per point.
-    pub channels: usize,
-}
-
-impl Default for Overview {
-    fn default() -> Self {
-        Self { blocks: 4, channels: 48 }
+settings! {
+    /// Residual blocks over the lines of the board, each of which also sees the mean of every channel over the whole board.
+    #[derive(Clone, Debug)]
+    pub struct Overview {
+        /// Residual blocks.
+        pub blocks: usize = 4, 1..=32;
+        /// Features of each point.
+        pub channels: usize = 48, 1..=512;
     }
 }
 
@@ -23,8 +17,6 @@ impl NetworkKind for Overview {
     const NAME: &'static str = "overview";
 
     fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
-        net.within("the number of blocks", self.blocks, 1..=32);
-        net.within("the number of channels", self.channels, 1..=512);
         let near = net.neighbours(Neighbourhood::Lines, 1);
         let points = net.points();
         let mut x = net.rectified("stem", points, self.channels);

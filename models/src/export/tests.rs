@@ -114,9 +114,11 @@ fn the_file_holds_names_shapes_weights_and_metadata() {
     }
 }
 
-/// Every operation on one row and on many, layers with the names of other things, and heads that are no layers.
-#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
-struct Odd {}
+turnstone_base::settings! {
+    /// Every operation on one row and on many, layers with the names of other things, and heads that are no layers.
+    #[derive(Debug, Clone)]
+    struct Odd {}
+}
 
 impl NetworkKind for Odd {
     const NAME: &'static str = "odd";

@@ -1,31 +1,26 @@
 //! The residual tower of convolutions.
 
-use serde::{Deserialize, Serialize};
+use turnstone_base::settings;
 
-use crate::error::{NetworkError, within};
 use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
-/// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks
-/// `x -> relu(x + W2 N(h) + b2 + p)` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the eight
-/// cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over the board
-/// (KataGo; Wu 2019, arXiv:1902.10565); without it `p` is 0. Heads as in [`ResidualGraph`](super::ResidualGraph).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ResidualConv {
-    /// Number of residual blocks, 0 to 32.
-    pub blocks: usize,
-    /// Channels per cell, 1 to 512.
-    pub channels: usize,
-    /// Whether every block reads means and maxima over the whole board.
-    pub global_pooling: bool,
-    /// Dense heads, or ones that share their weights over the points.
-    pub heads: Heads,
-}
-
-impl Default for ResidualConv {
-    fn default() -> Self {
-        ResidualConv { blocks: 6, channels: 64, global_pooling: false, heads: Heads::Dense }
+settings! {
+    /// A residual tower of 3x3 convolutions over the cells of the lattice, with zeros beyond its edge: a stem, then blocks
+    /// `x -> relu(x + W2 N(h) + b2 + p)` with `h = relu(W1 N(x) + b1)`. `N` concatenates the channels of a cell and of the
+    /// eight cells around it. `p`, with `global_pooling`, is a layer of the mean and the maximum of each channel of `h` over
+    /// the board (KataGo; Wu 2019, arXiv:1902.10565); without it `p` is 0. Heads as in
+    /// [`ResidualGraph`](super::ResidualGraph).
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ResidualConv {
+        /// Residual blocks.
+        pub blocks: usize = 6, 0..=32;
+        /// Features of each cell.
+        pub channels: usize = 64, 1..=512;
+        /// Whether every block reads means and maxima of its channels over the whole board.
+        pub global_pooling: bool;
+        /// Dense layers over a few channels of all points, or weights that all points share.
+        pub heads: Heads;
     }
 }
 
@@ -51,11 +46,6 @@ impl NetworkKind for ResidualConv {
             x = net.relu(sum);
         }
         self.heads.build(net, x)
-    }
-
-    fn validate(&self) -> Result<(), NetworkError> {
-        within("the number of blocks", self.blocks, 0..=32)?;
-        within("the number of channels", self.channels, 1..=512)
     }
 
     fn describe(&self) -> String {

@@ -1,32 +1,26 @@
 //! The residual network over the points of a board.
 
-use serde::{Deserialize, Serialize};
+use turnstone_base::settings;
 
-use crate::error::{NetworkError, within};
 use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
-/// A residual network over the board's points: a stem per point, then blocks
-/// `x -> relu(x + W2 relu(W1 N(x) + b1) + b2)` with weights shared by all points. `N` concatenates the channels of a
-/// point and of its neighbours, with zeros beyond the end of a line. The heads read a few channels of every point.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ResidualGraph {
-    /// Number of residual blocks, 0 to 32.
-    pub blocks: usize,
-    /// Channels per point, 1 to 512.
-    pub channels: usize,
-    /// Number of neighbours in each direction, 1 to 16.
-    pub reach: usize,
-    /// The directions in which neighbours are found.
-    pub neighbourhood: Neighbourhood,
-    /// Dense heads, or ones that share their weights over the points.
-    pub heads: Heads,
-}
-
-impl Default for ResidualGraph {
-    fn default() -> Self {
-        ResidualGraph { blocks: 3, channels: 48, reach: 1, neighbourhood: Neighbourhood::Lines, heads: Heads::Dense }
+settings! {
+    /// A residual network over the board's points: a stem per point, then blocks
+    /// `x -> relu(x + W2 relu(W1 N(x) + b1) + b2)` with weights shared by all points. `N` concatenates the channels of a
+    /// point and of its neighbours, with zeros beyond the end of a line. The heads read a few channels of every point.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ResidualGraph {
+        /// Residual blocks.
+        pub blocks: usize = 3, 0..=32;
+        /// Features of each point.
+        pub channels: usize = 48, 1..=512;
+        /// Steps that a block looks in each direction.
+        pub reach: usize = 1, 1..=16;
+        /// Along the board's lines, or in the eight directions of a lattice.
+        pub neighbourhood: Neighbourhood;
+        /// Dense layers over a few channels of all points, or weights that all points share.
+        pub heads: Heads;
     }
 }
 
@@ -45,12 +39,6 @@ impl NetworkKind for ResidualGraph {
             x = net.relu(sum);
         }
         self.heads.build(net, x)
-    }
-
-    fn validate(&self) -> Result<(), NetworkError> {
-        within("the number of blocks", self.blocks, 0..=32)?;
-        within("the number of channels", self.channels, 1..=512)?;
-        within("the reach", self.reach, 1..=16)
     }
 
     fn describe(&self) -> String {

@@ -29,7 +29,11 @@ fn configs_are_read_and_written() {
     assert_eq!(graph.to_string(), "residual graph, 3 blocks of 48 channels, the square around");
     assert_ne!(graph, ResidualGraph::default().into());
 
-    assert!(read_from(r#"{"kind":"residual_mlp","blocks":3,"w":1}"#).unwrap_err().contains("unknown field `w`"));
+    assert!(
+        read_from(r#"{"kind":"residual_mlp","blocks":3,"w":1}"#)
+            .unwrap_err()
+            .contains("unknown key `w`; known are blocks, width")
+    );
     assert_eq!(read_from(r#"{"blocks":3}"#).unwrap(), mlp(3, 128), "the default kind");
     assert!(read_from(r#"{"kind":"mixer"}"#).unwrap_err().contains("the kinds are residual_mlp, residual_graph"));
     assert!(
@@ -54,8 +58,8 @@ fn the_layout_is_named_in_its_order() {
 #[test]
 fn sizes_out_of_range_are_refused() {
     let error = |blocks, width, shape: Shape| mlp(blocks, width).layout(&shape).unwrap_err().to_string();
-    assert_eq!(error(33, 8, SHAPE), "the number of blocks is 33, but must be from 0 to 32");
-    assert_eq!(error(1, 0, SHAPE), "the network width is 0, but must be from 1 to 2048");
+    assert_eq!(error(33, 8, SHAPE), "blocks is 33, but must be a whole number from 0 to 32");
+    assert_eq!(error(1, 0, SHAPE), "width is 0, but must be a whole number from 1 to 2048");
     assert!(error(1, 8, Shape::flat(0, 1)).contains("inputs is 0"));
     assert!(error(1, 8, Shape::flat(1, usize::MAX)).contains("actions is"));
     assert!(error(0, 2048, Shape::flat(65536, 1)).contains("parameters is"));
@@ -88,10 +92,13 @@ fn boards_out_of_range_are_refused() {
 
 #[test]
 fn a_kind_of_ones_own_is_read_once_it_is_registered() {
-    #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-    #[serde(default, deny_unknown_fields)]
-    struct Contradicting {
-        rows: usize,
+    turnstone_base::settings! {
+        /// Two layers of one name.
+        #[derive(Debug, Clone)]
+        struct Contradicting {
+            /// Rows.
+            rows: usize;
+        }
     }
     impl NetworkKind for Contradicting {
         const NAME: &'static str = "contradicting";
@@ -112,9 +119,11 @@ fn a_kind_of_ones_own_is_read_once_it_is_registered() {
     assert!(network_kinds().ends_with(&["contradicting"]));
 }
 
-/// Two layers of the observation, which share nothing.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Apart {}
+turnstone_base::settings! {
+    /// Two layers of the observation, which share nothing.
+    #[derive(Debug, Clone)]
+    struct Apart {}
+}
 
 impl NetworkKind for Apart {
     const NAME: &'static str = "apart";

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Serialize};
+use turnstone_base::words;
 
 use super::operations::{HeadSpec, LayerSpec, Network, OUTCOMES, Op, TargetShape, Var, computed};
 use crate::error::{NetworkError, within};
@@ -42,15 +42,14 @@ impl Init {
     }
 }
 
-/// The heads of a network over points.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Heads {
-    /// Dense layers over a few channels of all points; see [`NetworkBuilder::heads`].
-    #[default]
-    Dense,
-    /// Weights that all points share; see [`NetworkBuilder::shared_heads`].
-    Shared,
+words! {
+    /// The heads of a network over points.
+    pub enum Heads {
+        /// Dense layers over a few channels of all points; see [`NetworkBuilder::heads`].
+        Dense = "dense",
+        /// Weights that all points share; see [`NetworkBuilder::shared_heads`].
+        Shared = "shared",
+    }
 }
 
 impl Heads {

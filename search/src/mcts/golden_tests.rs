@@ -69,7 +69,7 @@ impl Constants {
                 Method::Puct(Puct { c_puct, fpu_reduction, noise: None, forced_playouts })
             }
             Self::Gumbel { considered, c_visit, c_scale } => {
-                Method::Gumbel(Gumbel { max_num_considered_actions: considered, c_visit, c_scale, gumbel_scale: 0.0 })
+                Method::Gumbel(Gumbel { considered, c_visit, c_scale, gumbel_scale: 0.0 })
             }
         }
     }

@@ -46,7 +46,7 @@ impl Root {
         self.logits.extend(edges.iter().map(|edge| edge.prior.max(f32::MIN_POSITIVE).ln()));
         self.selected.clear();
         self.selected.resize_with(edges.len(), AtomicU32::default);
-        considered_visits(config.max_num_considered_actions.min(edges.len() as u32), simulations, &mut self.schedule);
+        considered_visits(config.considered.min(edges.len() as u32), simulations, &mut self.schedule);
         self.schedule.reverse();
     }
 

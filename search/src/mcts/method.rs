@@ -57,7 +57,7 @@ impl Default for Puct {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gumbel {
     /// Maximum number of actions considered at the root (`max_num_considered_actions` of mctx).
-    pub max_num_considered_actions: u32,
+    pub considered: u32,
     /// Added to the greatest visit count in the weight of values against logits.
     pub c_visit: f32,
     /// Weight of values, from 0 to 1, against logits. 1 in the paper for board games; 0.7 measured best here.
@@ -69,14 +69,14 @@ pub struct Gumbel {
 
 impl Gumbel {
     /// The constants of [`Gumbel::default`].
-    pub const DEFAULT: Self = Self { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.7, gumbel_scale: 0.0 };
+    pub const DEFAULT: Self = Self { considered: 16, c_visit: 50.0, c_scale: 0.7, gumbel_scale: 0.0 };
 
     /// Constants for the strongest play with a number of simulations: no noise, and about five simulations or more per
     /// considered action. (With a trained network on Mancala, 16 simulations, against PUCT: 3 actions 53.0 % of
     /// 4,000 games, all 6 actions 50.5 %.)
     #[must_use]
     pub fn strongest(simulations: u32) -> Self {
-        Self { max_num_considered_actions: (simulations / 5).clamp(2, 16), ..Self::default() }
+        Self { considered: (simulations / 5).clamp(2, 16), ..Self::default() }
     }
 }
 

@@ -250,7 +250,7 @@ fn room_is_made_for_both_trees() {
 
 #[test]
 fn the_strongest_search_has_five_simulations_for_an_action() {
-    let considered = |simulations| Gumbel::strongest(simulations).max_num_considered_actions;
+    let considered = |simulations| Gumbel::strongest(simulations).considered;
     assert_eq!([1, 10, 14, 15, 50, 79, 80, 1000].map(considered), [2, 2, 2, 3, 10, 15, 16, 16]);
-    assert_eq!(Gumbel { max_num_considered_actions: 16, ..Gumbel::strongest(15) }, Gumbel::default());
+    assert_eq!(Gumbel { considered: 16, ..Gumbel::strongest(15) }, Gumbel::default());
 }

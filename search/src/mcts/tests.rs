@@ -255,7 +255,7 @@ const METHODS: [Method; 3] = [
         noise: Some(RootNoise { concentration: 10.0, fraction: 0.25 }),
         forced_playouts: 2.0,
     }),
-    Method::Gumbel(Gumbel { max_num_considered_actions: 16, c_visit: 50.0, c_scale: 0.1, gumbel_scale: 1.0 }),
+    Method::Gumbel(Gumbel { considered: 16, c_visit: 50.0, c_scale: 0.1, gumbel_scale: 1.0 }),
 ];
 
 #[test]

@@ -1,38 +1,38 @@
-//! Section `[search]` of the config: the tree search of self-play.
+//! Section `[search]` of a config.
 
 use serde::{Deserialize, Serialize};
 use turnstone_agents::{SearchKind, SearchSettings};
+use turnstone_base::settings;
 use turnstone_search::{Gumbel, Method, RootNoise, SearchOptions};
 
-section! {
-    /// Section `[search]` of the config: the tree search of self-play.
+settings! {
+    /// The tree search of self-play.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     #[serde(default)]
-    pub struct SearchConfig as "search" {
+    pub struct SearchConfig {
         /// Algorithm and constants, which the trained agent is played with too.
         #[serde(flatten)]
-        pub constants: SearchSettings = SearchSettings::default();
+        pub constants: SearchSettings =
+            SearchSettings { considered: Some(Gumbel::DEFAULT.considered), ..SearchSettings::default() };
         /// Simulations per move at the start of the run.
         pub simulations: u32 = 64, 1..=1_000_000;
-        /// Simulations per move at the end of the run, interpolated linearly from the start; 0 means the same number
-        /// throughout.
+        /// Simulations per move at the end of the run, approached linearly; 0: as many as at the start.
         pub final_simulations: u32 = 0, 0..=1_000_000;
         /// PUCT: total concentration of the root's Dirichlet noise, spread over the legal actions.
         pub noise_concentration: f32 = 10.0, 1e-3..=1e4;
-        /// PUCT: share of the noise in the root's priors, 0..=1; 0 disables it.
+        /// PUCT: share of the noise in the root's priors; 0: no noise.
         pub noise_fraction: f32 = 0.25, 0.0..=1.0;
-        /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0 disables them.
+        /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0: none.
         pub forced_playouts: f32 = 2.0, 0.0..=100.0;
-        /// Gumbel: number of actions considered at the root.
-        pub considered: u32 = Gumbel::DEFAULT.max_num_considered_actions;
-        /// As `proof_nodes` for the trained agent at play; 0 means the same number as in self-play.
-        pub play_proof_nodes: u32 = 0;
+        /// `proof_nodes` of the trained agent at play; 0: as in self-play.
+        pub play_proof_nodes: u32 = 0, 0..=100_000;
     }
 }
 
 impl From<SearchKind> for SearchConfig {
     fn from(method: SearchKind) -> Self {
-        Self { constants: method.into(), ..Self::default() }
+        let plain = Self::default();
+        Self { constants: SearchSettings { method, ..plain.constants }, ..plain }
     }
 }
 
@@ -49,8 +49,7 @@ impl SearchConfig {
     /// Gumbel search scales its noise by it, which samples actions in the same proportions.
     #[must_use]
     pub fn self_play(&self, temperature: f32) -> SearchOptions {
-        let constants = SearchSettings { considered: Some(self.considered), ..self.constants };
-        let mut options = constants.strongest(self.simulations);
+        let mut options = self.constants.strongest(self.simulations);
         match &mut options.method {
             Method::Puct(puct) => {
                 let noise = RootNoise { concentration: self.noise_concentration, fraction: self.noise_fraction };
@@ -64,25 +63,9 @@ impl SearchConfig {
 
     /// Settings stored in the run's checkpoints, so that a network is played with the search it was trained with.
     #[must_use]
-    pub fn settings(&self) -> SearchSettings {
+    pub fn at_play(&self) -> SearchSettings {
         let in_self_play = self.constants.proof_nodes;
         let proof_nodes = if self.play_proof_nodes == 0 { in_self_play } else { self.play_proof_nodes };
         SearchSettings { considered: None, proof_nodes, ..self.constants }
-    }
-
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// One line that names the first key whose value is out of range.
-    pub fn validate(&self) -> Result<(), String> {
-        let of_section = |fault| format!("search.{fault}");
-        let constants = [SearchSettings { considered: Some(self.considered), ..self.constants }, self.settings()];
-        self.check_ranges()?;
-        constants[0].validate().map_err(of_section)?;
-        constants[1].validate().map_err(|fault| format!("search.play_{fault}"))?;
-        if self.constants.draw != 0.0 {
-            return Err("search.draw is for agents at play".into());
-        }
-        Ok(())
     }
 }

@@ -1,39 +1,41 @@
-//! Section `[self_play]` of the config: the games that produce the training data.
+//! Section `[self_play]` of a config.
 
 use serde::{Deserialize, Serialize};
 use turnstone_base::machine::or_all_cores;
+use turnstone_base::settings;
+use turnstone_base::settings::{Fault, Settings};
 use turnstone_env::{AnyState, DynGame, shortened};
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
-section! {
-    /// Section `[self_play]` of the config.
+settings! {
+    /// The games that produce the training data.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct SelfPlayConfig as "self_play" {
+    pub struct SelfPlayConfig {
         /// Games per iteration.
         pub games_per_iteration: usize = 256, 1..=1_000_000;
-        /// Games played at the same time by each worker, which is the size of its evaluation batches.
+        /// Games that each worker plays at the same time: the size of its evaluation batches (multiples of 6 are fastest).
         pub concurrent_games: usize = 64, 1..=4096;
-        /// Capacity, in positions, of each worker's evaluation cache during an iteration; 0 disables it. Does not change
-        /// the games.
+        /// Capacity, in positions, of each worker's evaluation cache during an iteration; 0: none. Does not change the games.
         pub cached_positions: usize = 1 << 13, 0..=1 << 26;
-        /// Worker threads; 0 means one per core. Does not change the games.
+        /// Worker threads; 0: one per core. Does not change the games.
         pub threads: usize = 0, 0..=1024;
-        /// Arithmetic of the network. `i8` gives other games than `f32`, but the same on every processor with equal weights.
-        pub precision: Precision = Precision::default();
-        /// What the network runs on. On a GPU its batches come from all workers, whose number and speed change the last bits of
-        /// its results, and so now and then a game.
-        pub device: ComputeDevice = ComputeDevice::default();
-        /// Positions that the games begin with, in the game's text form, chosen at random; if there are none, the start of the
-        /// game. In a config also the name of a file with a position per line, which is read when a run is begun.
+        /// Arithmetic of the network: `i8` quantises it anew in every iteration, which gives other games than `f32`, but the same
+        /// on every processor; `auto` is `i8` where the processor makes it faster. On a GPU `f32`, or `auto`: floats of 16 bits
+        /// where it has them.
+        pub precision: Precision;
+        /// What the network runs on. On a GPU a run does not repeat bit for bit, as its batches come from all workers.
+        pub device: ComputeDevice;
+        /// Positions that games begin with, chosen at random: a file with one per line (`#` begins a comment), which is read when
+        /// a run is begun, or a list of them. Without any, the start of the game.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        pub openings: Vec<String> = Vec::new();
+        pub openings: Vec<String>;
         /// Maximum number of uniformly random plies at the start of a game, which are not recorded.
         pub opening_plies: u16 = 4, 0..=1000;
-        /// Temperature of the move choice in the first `temperature_plies` plies.
+        /// Temperature of the move choice in the first `temperature_plies` plies (Gumbel: scale of its noise).
         pub temperature: f32 = 1.0, 0.0..=10.0;
         /// Number of plies, counted from the start of the game, with that temperature.
-        pub temperature_plies: u16 = 12;
+        pub temperature_plies: u16 = 12, 0..=u16::MAX;
         /// Temperature of the later plies; 0 plays the best move.
         pub final_temperature: f32 = 0.3, 0.0..=10.0;
     }
@@ -90,11 +92,11 @@ impl SelfPlayConfig {
     /// Checks every value.
     ///
     /// # Errors
-    /// One line that names the first key whose value is out of range.
-    pub fn validate(&self) -> Result<(), String> {
-        self.check_ranges()?;
+    /// The first key whose value is out of range.
+    pub fn validate(&self) -> Result<(), Fault> {
+        self.check()?;
         if self.precision == Precision::I8 && self.device != ComputeDevice::Cpu {
-            return Err(format!("self_play.precision: {}", NetworkError::NoGpuIntegers));
+            return Err(Fault::other("precision", NetworkError::NoGpuIntegers));
         }
         Ok(())
     }

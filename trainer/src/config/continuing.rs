@@ -103,9 +103,7 @@ fn differing(before: &Config, after: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::keys;
     use turnstone_env::games::built_in;
-    use turnstone_models::NetworkConfig;
 
     fn set(config: &Config, changes: &[&str]) -> Result<Config, String> {
         let changes: Vec<Override> = changes.iter().map(|text| text.parse().expect("an override")).collect();
@@ -118,7 +116,7 @@ mod tests {
 
     #[test]
     fn every_fixed_key_is_a_key() {
-        let all = keys::by_path(crate::config::known(NetworkConfig::default()));
+        let all = Config::default().by_path();
         let is_known = |fixed: &str| fixed == "game." || all.keys().any(|key| key == fixed || key.starts_with("net."));
         assert!(FIXED.iter().all(|(fixed, _)| is_known(fixed)), "{FIXED:?}");
         assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 13, "{all:?}");

@@ -1,48 +1,50 @@
 //! The `[learn]` section.
 
-use serde::{Deserialize, Serialize};
+use std::ops::Bound;
+
+use serde::Serialize;
 use turnstone_base::machine::or_all_cores;
+use turnstone_base::settings;
+use turnstone_base::settings::{Fault, Settings};
 use turnstone_models::{ComputeDevice, OptimiserConfig};
 
 use crate::targets::TargetSpec;
-use turnstone_selfplay::config::within;
-use turnstone_selfplay::section;
 
-section! {
-    /// `[learn]`: learner and replay window.
-    #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-    #[serde(deny_unknown_fields, default)]
-    pub struct LearnConfig as "learn" {
-        /// Positions per learner step.
+settings! {
+    /// AdamW on the cross-entropies of policy and win/draw/loss and on the losses of other targets, and the replay window.
+    #[derive(Clone, PartialEq, Debug, Serialize)]
+    pub struct LearnConfig {
+        /// Positions per step.
         pub batch: usize = 256, 1..=65_536;
-        /// What the gradients are computed on.
+        /// What computes the gradients; AdamW runs on the processor.
         pub device: ComputeDevice = OptimiserConfig::default().device;
-        /// Threads of a learner step; 0 selects one per core. The number does not change any result.
+        /// Threads of a step; 0: one per core. Does not change any result.
         pub threads: usize = 0, 0..=1024;
-        /// Peak learning rate of AdamW.
+        /// Peak learning rate, after linear warm-up.
         pub learning_rate: f64 = 2e-3, 1e-8..=1.0;
-        /// Learning rate at the end of the run, reached by cosine decay.
-        pub final_learning_rate: f64 = 2e-4;
-        /// Learner steps of linear warm-up.
+        /// Learning rate at the end of the run, approached along a cosine; at most the peak rate.
+        pub final_learning_rate: f64 = 2e-4, 0.0..=1.0;
+        /// Steps of warm-up.
         pub warmup_steps: u64 = 100, 0..=1_000_000_000;
-        /// Mean number of times that each new position is drawn.
+        /// How often each new position is drawn, on average.
         pub samples_per_position: f64 = 4.0, 0.01..=1000.0;
-        /// Initial size of the replay window in positions. It grows with a power of the number of positions.
+        /// First number of positions in the replay window; it grows with the 0.75th power of the data.
         pub window: usize = 20_000, 1..=100_000_000;
-        /// Maximum size of the replay window in positions.
-        pub max_window: usize = 400_000;
-        /// Share of the search's root value in the value target, 0 to 1. The rest is the game's result.
+        /// Greatest number of positions in the window; a position takes 4 bytes per feature.
+        pub max_window: usize = 400_000, 1..=100_000_000;
+        /// Share of the search's root value in the value target; the rest is the game's result.
         pub root_value_share: f32 = 0.5, 0.0..=1.0;
-        /// Targets beside policy and outcome, of those that the program has added.
-        pub targets: Vec<TargetSpec> = Vec::new();
-        /// Whether each drawn position is transformed by a random symmetry of the board.
+        /// What the network learns to predict besides, by heads that it has in training only, of the targets that the program has
+        /// added: `["ending"]`, or with a weight, `["ending:weight=0.3"]`.
+        pub targets: Vec<TargetSpec>;
+        /// Whether each drawn position is mapped by a random symmetry of the board.
         pub augment: bool = true;
-        /// Decoupled weight decay, applied to matrices only.
-        pub weight_decay: f64 = OptimiserConfig::default().weight_decay;
-        /// Norm to which the gradient of all parameters together is clipped.
-        pub clip_norm: f64 = OptimiserConfig::default().clip_norm;
-        /// Decay per step of the exponential moving average of the weights, which is used for play and exported.
-        pub ema_decay: f64 = OptimiserConfig::default().ema_decay;
+        /// Decoupled weight decay of matrices, times the learning rate per step.
+        pub weight_decay: f64 = OptimiserConfig::default().weight_decay, 0.0..=1.0;
+        /// Greatest norm of the gradient of all parameters together; infinite to disable clipping.
+        pub clip_norm: f64 = OptimiserConfig::default().clip_norm, (Bound::Excluded(0.0), Bound::Unbounded);
+        /// Decay per step of the averaged weights, which play and are exported; step `t` uses at most `(1 + t) / (10 + t)`.
+        pub ema_decay: f64 = OptimiserConfig::default().ema_decay, 0.0..1.0;
     }
 }
 
@@ -66,12 +68,16 @@ impl LearnConfig {
         }
     }
 
-    /// Checks the range of every value.
-    pub(super) fn validate(&self) -> Result<(), String> {
-        self.check_ranges()?;
-        within("learn.final_learning_rate", &self.final_learning_rate, &(0.0..=self.learning_rate))?;
-        within("learn.max_window", &self.max_window, &(self.window..=100_000_000))?;
-        self.optimiser().validate().map_err(|e| format!("learn.{e}"))
+    /// Checks every value.
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        self.check()?;
+        if self.final_learning_rate > self.learning_rate {
+            return Err(Fault::misfit("final_learning_rate", self.final_learning_rate, "at most learning_rate"));
+        }
+        if self.max_window < self.window {
+            return Err(Fault::misfit("max_window", self.max_window, "at least window"));
+        }
+        Ok(())
     }
 }
 

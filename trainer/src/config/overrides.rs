@@ -78,7 +78,7 @@ mod tests {
             Ok(change) => config.with(&[change], &games).expect_err("a fault"),
             Err(fault) => fault,
         };
-        assert_eq!(fault("learn.batch=-5"), "learn.batch is -5, but must be a whole number from 0");
+        assert_eq!(fault("learn.batch=-5"), "learn.batch is -5, but must be a whole number from 1 to 65536");
         assert_eq!(fault("seed=abc"), "seed is \"abc\", but must be a whole number from 0");
         assert_eq!(fault("seed=-1"), "seed is -1, but must be a whole number from 0");
         assert_eq!(

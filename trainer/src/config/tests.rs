@@ -35,74 +35,16 @@ fn the_checksum_is_of_what_decides_the_weights() {
     assert_ne!(checksum("net = { kind = \"residual_graph\", heads = \"shared\" }"), graph);
     let without_part = "self_play.threads = 3|self_play.concurrent_games = 7|self_play.cached_positions = 0|\
         search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|\
-        run.overlap = 0|run.schedule_iterations = 0";
+        run.overlap = false|run.schedule_iterations = 0";
     for change in without_part.split('|') {
         assert_eq!(checksum(change), plain, "{change}");
     }
     let decisive = "seed = 2|learn.batch = 64|search.simulations = 9|search.proof_nodes = 9|run.iterations = 3|\
-        run.overlap = 1|run.schedule_iterations = 7|run.from = \"0123abcd\"|\
+        run.overlap = true|run.schedule_iterations = 7|run.from = \"0123abcd\"|\
         learn.device = \"gpu\"|self_play.device = \"gpu\"|net.kind = \"residual_graph\"|\
         self_play.games_per_iteration = 9|self_play.precision = \"i8\"";
     for change in decisive.split('|') {
         assert_ne!(checksum(change), plain, "{change}");
-    }
-}
-
-/// The rows of the page's table: a key or several, as `learn.batch`, and their defaults.
-fn rows_of_the_page() -> Vec<(String, String)> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../configs/README.md");
-    let page = std::fs::read_to_string(page).expect("readable");
-    let (_, table) = page.split_once("\n| key | default | meaning |\n|---|---|---|\n").expect("the table");
-    let (mut section, mut rows) = (String::new(), Vec::new());
-    for row in table.lines().take_while(|line| line.starts_with('|')) {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        if let Some(name) = cells[1].strip_prefix("**`[") {
-            section = name.trim_end_matches("]`**").to_owned() + ".";
-            continue;
-        }
-        let keys: Vec<&str> = cells[1].split('`').skip(1).step_by(2).collect();
-        if keys.is_empty() {
-            continue; // the game's parameters
-        }
-        let defaults = if keys.len() == 1 { vec![cells[2]] } else { cells[2].split(", ").collect() };
-        assert_eq!(keys.len(), defaults.len(), "{row}");
-        let named = |(key, default): (&&str, &str)| (format!("{section}{key}"), default.replace('`', ""));
-        rows.extend(keys.iter().zip(defaults).map(named));
-    }
-    rows
-}
-
-#[test]
-fn the_page_has_every_key_with_its_default() {
-    let rows = rows_of_the_page();
-    let mut kinds = Vec::new();
-    for kind in ["residual_mlp", "residual_graph", "residual_conv"] {
-        let net = toml::Table::from_iter([(
-            "net".to_owned(),
-            toml::Table::from_iter([("kind".to_owned(), kind.into())]).into(),
-        )]);
-        kinds.push(keys::by_path(known(keys::net_of_kind(&net).expect("a kind"))));
-    }
-    let keys: std::collections::BTreeSet<&String> = kinds.iter().flat_map(|table| table.keys()).collect();
-    let listed: Vec<&str> = rows.iter().map(|(key, _)| &**key).filter(|key| !key.starts_with("game.")).collect();
-    assert!(keys.iter().all(|key| listed.contains(&key.as_str())), "of {keys:?} the page has {listed:?}");
-    assert!(listed.iter().all(|key| keys.contains(&(*key).to_owned())), "of {listed:?} there are {keys:?}");
-    let defaults = [kinds[0].clone(), kinds[1].clone(), kinds[2].clone()];
-    for (key, default) in rows.iter().filter(|(key, _)| keys.contains(key)) {
-        // `3 (residual_conv: 6)`; the examples of these two are not their defaults.
-        let shown = default.split(" (").next().unwrap_or_default();
-        if ["self_play.openings", "search.proof_nodes"].contains(&&**key) {
-            assert!(["none", "0"].contains(&shown), "{key}");
-            continue;
-        }
-        let read: toml::Table = format!("value = {shown}").parse().unwrap_or_else(|fault| panic!("{key}: {fault}"));
-        let value = defaults.iter().find_map(|table| table.get(key)).expect("a key");
-        let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
-        let is_same = match (number(&read["value"]), number(value)) {
-            (Some(shown), Some(value)) => (shown - value).abs() <= 1e-6 * value.abs(),
-            _ => read["value"] == *value,
-        };
-        assert!(is_same, "{key}: {shown} on the page, {value} in the program");
     }
 }
 
@@ -118,76 +60,91 @@ fn every_kind_of_network_has_defaults() {
 }
 
 #[test]
+fn values_that_do_not_fit_are_shown_as_typed() {
+    let with = |section: &str| fault(&format!("[game]\nname = \"mancala\"\n{section}"));
+    let whole = |key: &str, given: &str, range: &str| {
+        format!("line 4: {key} is {given}, but must be a whole number from {range}")
+    };
+    for (key, given, range) in [
+        ("self_play.threads", "2097152", "0 to 1024"),
+        ("learn.batch", "2097152", "1 to 65536"),
+        ("arena.games", "2_097_152", "2 to 1000000"),
+        ("self_play.threads", "\"two\"", "0 to 1024"),
+        ("learn.batch", "-5", "1 to 65536"),
+        ("learn.window", "1.5", "1 to 100000000"),
+        ("search.simulations", "5_000_000_000", "1 to 1000000"),
+        ("search.considered", "0", "1 to 65536"),
+        ("run.iterations", "0", "1 to 1000000000"),
+    ] {
+        let (section, name) = key.split_once('.').expect("a section");
+        assert_eq!(with(&format!("[{section}]\n{name} = {given}\n")), whole(key, given, range));
+    }
+    let number = |key: &str, given: &str, range: &str| format!("line 4: {key} is {given}, but must be a number{range}");
+    for (key, given, range) in [
+        ("search.c_puct", "2097152", " from 0 to 100"),
+        ("learn.learning_rate", "-1e-1", " from 1e-8 to 1"),
+        ("learn.learning_rate", "nan", " from 1e-8 to 1"),
+        ("learn.ema_decay", "1.5", " from 0 to below 1"),
+        ("learn.ema_decay", "\"\"", " from 0 to below 1"),
+        ("learn.clip_norm", "0", " above 0"),
+    ] {
+        let (section, name) = key.split_once('.').expect("a section");
+        assert_eq!(with(&format!("[{section}]\n{name} = {given}\n")), number(key, given, range));
+    }
+    assert_eq!(with("[learn]\naugment = 1"), "line 4: learn.augment is 1, but must be true or false");
+    assert_eq!(with("[run]\noverlap = 1"), "line 4: run.overlap is 1, but must be true or false");
+    let plies = "but must be two whole numbers, the lesser first, from 0 to 1000";
+    assert_eq!(with("[arena]\nopening_plies = [6, 2]"), format!("line 4: arena.opening_plies is [6, 2], {plies}"));
+    assert_eq!(
+        with("[learn]\nfinal_learning_rate = 0.1"),
+        "line 4: learn.final_learning_rate is 0.1, but must be at most learning_rate"
+    );
+    assert_eq!(with("[learn]\nmax_window = 9"), "line 4: learn.max_window is 9, but must be at least window");
+}
+
+#[test]
 fn faults_name_the_key() {
     let game = "[game]\nname = \"mancala\"\n";
     let with = |section: &str| fault(&format!("{game}{section}"));
     assert_eq!(
         with("[learn]\nlearning_rat = 1e-3"),
-        "unknown key `learn.learning_rat` (did you mean `learn.learning_rate`?)"
+        "line 4: unknown key `learn.learning_rat` (did you mean `learn.learning_rate`?)"
     );
-    assert_eq!(with("[lern]\n"), "unknown key `lern` (did you mean `learn`?)");
-    for key in ["search.c_puct", "self_play.temperature", "self_play.threads", "learn.batch", "arena.games"] {
-        let (section, name) = key.split_once('.').expect("a section");
-        let fault = with(&format!("[{section}]\n{name} = 2097152"));
-        assert!(fault.starts_with(&format!("{key} is 2097152, but must be")), "{fault}");
-    }
-    assert!(with("[learn]\nlearning_rate = -0.1").starts_with("learn.learning_rate is -0.1, but must be from"));
-    assert!(with("[learn]\nlearning_rate = nan").contains("learn.learning_rate is NaN"));
-    assert!(with("[learn]\nema_decay = 1.5").starts_with("learn.ema_decay is 1.5"));
-    assert_eq!(
-        with("[self_play]\nthreads = \"two\""),
-        "line 4: self_play.threads is \"two\", but must be a whole number from 0"
-    );
-    assert_eq!(with("[learn]\nbatch = -5"), "line 4: learn.batch is -5, but must be a whole number from 0");
-    assert_eq!(
-        with("[search]\nsimulations = 5_000_000_000"),
-        "line 4: search.simulations is 5000000000, but must be a whole number from 0 to 4294967295"
-    );
-    assert_eq!(with("[learn]\naugment = 1"), "line 4: learn.augment is 1, but must be true or false");
-    assert_eq!(
-        with("[learn]\nwindow = 1.5\nbatch = 8"),
-        "line 4: learn.window is 1.5, but must be a whole number from 0"
-    );
-    assert_eq!(with("[learn]\nema_decay = \"\""), "line 4: learn.ema_decay is \"\", but must be a number");
+    assert_eq!(with("[lern]\n"), "line 3: unknown key `lern` (did you mean `learn`?)");
     assert_eq!(
         with("[net]\nblocks = \"4\"\nkind = \"residual_graph\""),
-        "line 4: net.blocks is \"4\", but must be a whole number from 0"
+        "line 4: net.blocks is \"4\", but must be a whole number from 0 to 32"
     );
     assert_eq!(fault("seed = -1\n[game]\nname = \"mancala\""), "line 1: seed is -1, but must be a whole number from 0");
     assert_eq!(
         with("[self_play]\nprecision = \"int8\""),
-        "line 4: self_play.precision: unknown variant `int8`, expected one of `f32`, `i8`, `auto`"
+        "line 4: self_play.precision is \"int8\", but must be f32, i8 or auto"
     );
+    assert_eq!(with("[search]\nmethod = \"uct\""), "line 4: search.method is \"uct\", but must be gumbel or puct");
     assert!(with("[net]\nkind = \"residual_mlp\"\nblocks = 3\nwidth = 0").contains("width"));
     assert_eq!(
         with("[net]\nkind = \"residual_graph\"\nchanels = 8"),
-        "unknown key `net.chanels` (did you mean `net.channels`?)"
+        "line 5: unknown key `net.chanels` (did you mean `net.channels`?)"
     );
-    assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("unknown key `net.reach`"));
-    assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("net: the reach is 0"));
+    assert!(with("[net]\nkind = \"residual_mlp\"\nreach = 2").starts_with("line 5: unknown key `net.reach`"));
+    assert!(with("[net]\nkind = \"residual_graph\"\nreach = 0").starts_with("line 5: net.reach is 0, but must be"));
     let kinds = "the kinds are residual_mlp, residual_graph, residual_conv";
     assert_eq!(
         with("[net]\nkind = \"conv\"\nlayers = 3"),
         format!("line 4: net.kind: there is no kind of network `conv`; {kinds}")
     );
-    assert!(with("[net]\nkind = 3").contains("net.kind: the kind of a network is a name, not 3"));
+    assert!(with("[net]\nkind = 3").contains("net.kind is 3, but must be the name of a kind of network"));
     let target = with("[learn]\ntargets = [\"endng\"]");
     assert!(target.starts_with("line 4: learn.targets: unknown target `endng`"), "{target}");
     assert!(with("[arena]\nopponents = [\"alphabeta:dept=3\"]").contains("did you mean `depth`"));
-    assert!(with("[run]\niterations = 0").starts_with("run.iterations is 0"));
     let digits = "but must be eight hexadecimal digits, as train --from writes it";
-    assert_eq!(with("[run]\nfrom = \"runs/x\""), format!("run.from is \"runs/x\", {digits}"));
-    assert_eq!(with("[run]\noverlap = 2"), "run.overlap is 2, but must be from 0 to 1");
-    assert_eq!(
-        fault("[game]\nname = \"mancla\""),
-        "game: unknown game `mancla` (did you mean `mancala`?); the games are \
-         mu_torere, mancala, morris, konane, morabaraba"
-    );
+    assert_eq!(with("[run]\nfrom = \"runs/x\""), format!("line 4: run.from is \"runs/x\", {digits}"));
+    assert_eq!(fault("[game]\nname = \"mancla\""), "game: unknown game `mancla` (did you mean `mancala`?)");
     assert!(fault("[game]\nname = \"mancala\"\nstone = 4").contains("did you mean `stones`"));
     assert!(fault("[game]\nname = \"mancala\"\nstones = 0").contains("must be an integer from 1 to 21"));
     for section in ["game", "net", "search", "self_play", "learn", "arena", "run"] {
         for value in ["3", "[]", "[3]", "\"x\""] {
-            let must = format!("{section} is {value}, but must be a section, [{section}]");
+            let must = format!("line 1: {section} is {value}, but must be a section, [{section}]");
             assert_eq!(fault(&format!("{section} = {value}\n")), must);
         }
     }
@@ -213,7 +170,7 @@ fn openings_are_read_from_a_file_once() {
     assert!(!toml::to_string(&parse(&text("[]")).expect("valid")).expect("TOML").contains("openings"));
 
     let fault = |value: &str| parse(&text(value)).expect_err("a fault");
-    assert!(fault(&format!("{:?}", file.display().to_string())).starts_with("self_play.openings: "));
+    assert!(fault(&format!("{:?}", file.display().to_string())).starts_with("line 4: self_play.openings: "));
     assert!(fault("[\"4,4\"]").starts_with("self_play.openings[0]: "), "{}", fault("[\"4,4\"]"));
     let over = fault("[\"0,0,0,0,0,0/24 0,0,0,0,0,0/24 1\"]");
     assert!(over.contains("the game is over"), "{over}");
@@ -241,7 +198,7 @@ fn opponents_whose_play_does_not_repeat_are_refused() {
     ] {
         let fault = parsed(varies).expect_err(varies);
         assert!(
-            fault.starts_with("arena.opponents: `") && fault.contains("plays differently each time, as"),
+            fault.starts_with("line 4: arena.opponents: `") && fault.contains("plays differently each time, as"),
             "{fault}"
         );
     }

@@ -202,7 +202,7 @@ pub(super) fn time(config: &Config, plan: &Plan, others: Option<f64>) -> Check {
     let parts = [plan.self_play_seconds, plan.learn_seconds, plan.arena_seconds];
     let [play, learn, arena] = parts.map(|part| 100.0 * part / plan.seconds());
     let whole = duration(Duration::try_from_secs_f64(plan.seconds()).unwrap_or(Duration::MAX));
-    let overlap = if config.run.overlap == 0 { "" } else { " or less, as learning overlaps with self-play" };
+    let overlap = if !config.run.overlap { "" } else { " or less, as learning overlaps with self-play" };
     let finding = format!("about {whole}{overlap}: self-play {play:.0} %, learning {learn:.0} %, matches {arena:.0} %");
     let share = 100.0 * others.unwrap_or(0.0);
     let busy = format!(

@@ -74,7 +74,7 @@ pub(super) fn measure(
     let positions = games.shard.len() as f64;
     let (positions_per_game, legal_mean) = (positions / games.ends.len() as f64, legal as f64 / positions);
 
-    let info = checkpoint_info(game, &config.net, &config.search.settings(), 0);
+    let info = checkpoint_info(game, &config.net, &config.search.at_play(), 0);
     let network = LoadedNetwork::new(info, learner.averaged().clone());
     let mut window = Window::default();
     window.push(games.shard.into(), usize::MAX);

@@ -100,7 +100,7 @@ fn check_rows<G: Notation>(game: &G) {
     let (spec, mut legal) = (game.spec(), ActionList::new());
     register_target::<Last>();
     register_target::<TwoLater>();
-    let further = ["last", "two_later"].map(|name| TargetSpec::try_from(name.to_owned()).expect("it was added"));
+    let further = ["last", "two_later"].map(|name| name.parse::<TargetSpec>().expect("it was added"));
     let config = LearnConfig { root_value_share: 0.3, targets: further.into(), ..LearnConfig::default() };
     let mut maker = BatchMaker::new(&spec, &config);
     let mut observation = vec![0.0; spec.features()];

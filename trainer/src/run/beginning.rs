@@ -69,7 +69,7 @@ impl Beginning {
         );
         let weights = warm_start(&config.net, [&info.shape, &shape], &loaded.weights, config.seed)
             .with_context(|| shown.to_string())?;
-        let info = checkpoint_info(game, &config.net, &config.search.settings(), info.step);
+        let info = checkpoint_info(game, &config.net, &config.search.at_play(), info.step);
         let network = LoadedNetwork::new(info, weights);
         ensure!(network.is_finite(game), "{shown}: the outputs of its network are not finite");
         Ok(network.weights)

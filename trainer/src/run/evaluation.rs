@@ -11,7 +11,8 @@ use crate::metrics::MatchMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
 use turnstone_arena::{
-    IdleTime, Ladder, LadderRating, Match, MatchOptions, MatchResult, OpeningSource, Pairings, RatingScale, Running,
+    IdleTime, Ladder, LadderRating, Match, MatchOptions, MatchResult, OpeningSource, RatingScale, Running,
+    TournamentFormat,
 };
 
 /// Results of the evaluation after an iteration.
@@ -127,7 +128,7 @@ impl Run<'_> {
             games: Some(games),
             openings,
             seed: Some(config.seed),
-            format: Some(Pairings::Gauntlet),
+            format: Some(TournamentFormat::Gauntlet),
             ..MatchOptions::default()
         };
         let Some(matches) = Match::new(game, agents, &options, scale, stop)? else { return Ok(None) };

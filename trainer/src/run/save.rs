@@ -27,7 +27,7 @@ impl Run<'_> {
     /// [`Config::result_checksum`](crate::config::Config::result_checksum).
     pub(super) fn checkpoint_info(&self, step: u64) -> CheckpointInfo {
         let Setup { program, game, config, .. } = self.setup;
-        let mut info = checkpoint_info(game, &config.net, &config.search.settings(), step);
+        let mut info = checkpoint_info(game, &config.net, &config.search.at_play(), step);
         info.created_by = program.to_owned();
         info.extra.insert("config".to_owned(), config.result_checksum());
         info

@@ -37,7 +37,7 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// Whether the network that plays has finite outputs along a game.
     pub(super) fn has_finite_outputs(&self, learner: &Learner) -> bool {
-        let info = checkpoint_info(self.game, &self.config.net, &self.config.search.settings(), learner.steps());
+        let info = checkpoint_info(self.game, &self.config.net, &self.config.search.at_play(), learner.steps());
         LoadedNetwork::new(info, learner.averaged().clone()).is_finite(self.game)
     }
 }

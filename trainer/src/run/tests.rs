@@ -118,7 +118,7 @@ fn a_run_begins_with_the_network_of_its_config() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let weights = Weights::random(&config.net.layout(&shape(game.spec())).expect("a network"), 99);
     let file = place.path().join("other.safetensors");
-    let info = checkpoint_info(&*game, &config.net, &config.search.settings(), 70);
+    let info = checkpoint_info(&*game, &config.net, &config.search.at_play(), 70);
     turnstone_models::save(&file, &info, &weights).expect("written");
     let beginning = Beginning::read(&file).expect("readable");
     config.run.from = beginning.checksum();

@@ -1,7 +1,8 @@
 //! Queries, one JSON object each, checked field by field.
 
 use serde_json::{Map, Value, json};
-use turnstone_env::{AnyState, DynGame, nearest, shortened};
+use turnstone_base::text::{advice, nearest};
+use turnstone_env::{AnyState, DynGame, shortened};
 
 /// Maximum number of simulations of a query.
 const MOST_SIMULATIONS: u64 = 1_000_000;
@@ -88,8 +89,7 @@ type FieldFault<'a> = (&'a str, String);
 
 fn read<'a>(game: &dyn DynGame, fields: &'a Map<String, Value>, simulations: u32) -> Result<Query, FieldFault<'a>> {
     if let Some(field) = fields.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-        let near = nearest(field, FIELDS).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-        return Err((field, format!("unknown field{near}")));
+        return Err((field, format!("unknown field{}", advice(nearest(field, FIELDS).as_deref(), &FIELDS))));
     }
     let id = text(fields, "id")?.ok_or(("id", "missing; it must be a string".to_owned()))?;
     match text(fields, "action")? {

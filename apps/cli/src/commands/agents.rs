@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use turnstone_agents::agent_kinds;
+use turnstone_agents::{KindInfo, agent_kinds};
+use turnstone_base::settings::Setting;
 
 use crate::output::wrapped;
 
@@ -27,20 +28,21 @@ pub(crate) struct Agents {
 
 impl Agents {
     pub(crate) fn run(&self) -> Result<ExitCode> {
-        let kinds = agent_kinds();
+        let mut kinds = agent_kinds();
         if self.json {
-            let option = |option: &turnstone_agents::OptionInfo| json!({ "name": option.name, "values": option.values, "help": option.help });
-            let list: Vec<_> = kinds
-                .iter()
-                .map(|kind| json!({ "name": kind.name, "about": kind.about, "options": kind.options.iter().map(option).collect::<Vec<_>>() }))
-                .collect();
-            println!("{}", serde_json::to_string(&list)?);
+            let option = |option: &Setting<'_>| json!({ "name": option.name(), "values": option.expected(), "help": option.help() });
+            let kind = |kind: &mut KindInfo| {
+                let options: Vec<_> = kind.options().iter().map(option).collect();
+                json!({ "name": kind.name, "about": kind.about, "options": options })
+            };
+            println!("{}", serde_json::to_string(&kinds.iter_mut().map(kind).collect::<Vec<_>>())?);
             return Ok(ExitCode::SUCCESS);
         }
-        for kind in kinds {
+        for kind in &mut kinds {
             println!("{}", wrapped(&format!("{:<14}{}", kind.name, kind.about), COLUMNS));
-            for option in kind.options {
-                println!("{}", wrapped(&format!("  {:<12}{}: {}", option.name, option.help, option.values), COLUMNS));
+            for option in kind.options() {
+                let line = format!("  {:<12}{} ({})", option.name(), option.help(), option.expected());
+                println!("{}", wrapped(&line, COLUMNS));
             }
         }
         println!("\na spec is NAME:OPTION=VALUE,OPTION=VALUE, as in alphabeta:depth=6,hash=64");

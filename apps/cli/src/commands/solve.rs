@@ -10,6 +10,7 @@ use clap::Args;
 use turnstone_agents::{SolveError, SolveHost, SolveOptions};
 use turnstone_arena::grading::MOST_POSITIONS;
 use turnstone_base::machine::cores;
+use turnstone_base::settings::Value;
 use turnstone_base::terminal::{ProgressBar, Reporter};
 use turnstone_base::times::parse_time;
 use turnstone_exact::Progress;
@@ -33,7 +34,7 @@ pub(crate) struct Solve {
     #[arg(long)]
     nodes: Option<u64>,
     /// Give up after this time, such as 30s or 5m, where the game is searched [default: no limit]
-    #[arg(long, value_parser = |text: &str| parse_time("the time", text))]
+    #[arg(long, value_parser = |text: &str| parse_time(text).ok_or_else(|| format!("it must be {}", Duration::expected())))]
     time: Option<Duration>,
     /// Largest endgames in the tables: stones in play (Mancala) [default: 20, or the table as it is], or cows on the board
     /// (Morabaraba) [default: 8]

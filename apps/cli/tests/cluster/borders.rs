@@ -12,7 +12,7 @@ use crate::wire::Client;
 #[test]
 fn permissions_keep_a_worker_to_its_own_subjects() {
     let Some(server) = Server::with_permissions() else { return };
-    let place = Place::new(&config("mu_torere", "gumbel", 1, "f32"));
+    let place = Place::new(&config("mu_torere", "gumbel", true, "f32"));
     let alone = place.alone();
     let secret = |name: &str| {
         let path = place.path(name);
@@ -102,7 +102,7 @@ fn is_refused(place: &Place, url: &str, fault: &str) {
 
 #[test]
 fn a_server_that_lacks_something_is_refused_in_one_line() {
-    let place = Place::new(&config("mu_torere", "puct", 0, "f32"));
+    let place = Place::new(&config("mu_torere", "puct", false, "f32"));
     let Some(server) = Server::start("max_payload: 131071") else { return };
     let fault = "its max_payload is 131071, but messages of runs need up to 131072 bytes: raise it";
     is_refused(&place, &server.url(), fault);

@@ -108,7 +108,7 @@ fn a_machine_with_other_arithmetic_or_another_program_is_refused() {
 
 /// A run of many short iterations with networks of half a megabyte.
 fn many_works(iterations: usize) -> String {
-    let config = config("mu_torere", "puct", 0, "f32");
+    let config = config("mu_torere", "puct", false, "f32");
     let changes = [
         ("width = 16", "width = 192"),
         ("games_per_iteration = 24", "games_per_iteration = 2"),

@@ -12,7 +12,7 @@ use crate::metrics::metrics;
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// A run of a few seconds with shards, matches, a best checkpoint and checkpoints on the way.
-pub(crate) fn config(game: &str, method: &str, overlap: u64, precision: &str) -> String {
+pub(crate) fn config(game: &str, method: &str, overlap: bool, precision: &str) -> String {
     let params = if game == "mancala" { "stones = 3" } else { "max_plies = 30" };
     format!(
         r#"

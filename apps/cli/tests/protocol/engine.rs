@@ -144,7 +144,7 @@ fn every_fault_is_one_line_and_changes_nothing() {
         ("query score", "unknown query `score`"),
         ("setoption name Game value chess", "unknown game `chess`"),
         ("setoption name stones value 100", "mancala: parameter `stones` = `100`"),
-        ("setoption name Agent value alphabeta:dept=3", "agent `alphabeta:dept=3`: unknown option `dept`"),
+        ("setoption name Agent value alphabeta:dept=3", "agent `alphabeta:dept=3`: unknown key `dept`"),
         ("setoption name Agent value human", "agent `human`: a person can only `play`"),
         ("setoption name Hash value 64", "unknown option `Hash`"),
         ("setoption name Game", "setoption name <name> value <value>"),

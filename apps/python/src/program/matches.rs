@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
 use turnstone_arena::{GameRecord, Ladder, Match, MatchOptions, MatchResult, RatingScale, Running};
 use turnstone_base::machine::cores;
+use turnstone_base::settings::{Given, Settings};
 use turnstone_search::Stop;
 
 use crate::errors::{agent_error, program_error, value_error};
@@ -64,7 +65,7 @@ pub(crate) fn arena(
         threads: threads.unwrap_or_else(cores),
     };
     for (name, text) in &options {
-        asked.options.set(name, text).map_err(value_error)?;
+        asked.options.set(name, &Given::Word(text.clone())).map_err(value_error)?;
     }
     let (stop, counts) = (matches.stop.clone(), Arc::new(Counts::default()));
     let (flag, shown_counts) = (stop.clone(), Arc::clone(&counts));

@@ -91,7 +91,7 @@ where
 }
 
 fn num_actions(object: &Bound<'_, PyAny>) -> PyResult<usize> {
-    within("num_actions", required(object, "num_actions", "an int")?, 1, Spec::MAX_ACTIONS)
+    within("num_actions", required(object, "num_actions", "an int")?, 1, Spec::MAX_ACTIONS as u32)
 }
 
 /// Planes, height and width.

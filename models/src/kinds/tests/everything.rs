@@ -1,15 +1,14 @@
 //! A network for tests that uses every operation.
 
-use serde::{Deserialize, Serialize};
-
 use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
-/// Every operation at least once, in combinations that no kind that is built in has: a residual that is read again, a sum
-/// without a ReLU, a layer over neighbours of numbers of both signs, bytes and numbers of the same result.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Everything {}
+turnstone_base::settings! {
+    /// Every operation at least once, in combinations that no kind that is built in has: a residual that is read again, a sum
+    /// without a ReLU, a layer over neighbours of numbers of both signs, bytes and numbers of the same result.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Everything {}
+}
 
 impl NetworkKind for Everything {
     const NAME: &'static str = "everything";

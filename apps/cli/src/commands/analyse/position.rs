@@ -22,7 +22,7 @@ pub(super) struct Found {
 /// Searches the position.
 pub(super) fn find(game: &dyn PlayableGame, state: &AnyState, agent: &AgentSpec) -> Result<Found> {
     let Some(spec) = agent.classical() else { bail!("agent `{agent}` does no classical search") };
-    let mut search = game.classical_search(spec).map_err(|fault| anyhow!("agent `{agent}`: {fault}"))?;
+    let mut search = game.classical_search(&spec).map_err(|fault| anyhow!("agent `{agent}`: {fault}"))?;
     let start = Instant::now();
     let result = search.find(state);
     let time = start.elapsed();

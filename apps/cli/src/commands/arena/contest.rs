@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde::Deserialize;
 use turnstone_base::files::read_text;
+use turnstone_base::settings;
+use turnstone_base::settings::{Fault, Settings};
 use turnstone_base::text::shell_path;
 use turnstone_env::Params;
 
-use turnstone_agents::{AgentSpec, TreeSpec};
-use turnstone_arena::{MatchOptions, OpeningSource};
+use turnstone_agents::AgentSpec;
+use turnstone_arena::{MatchOptions, OpeningSource, in_one_line};
 use turnstone_selfplay::{Games, TrainableGame};
-use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table};
+use turnstone_trainer::config::{Config, LONGEST_CONFIG, game_of_table, given, in_text};
 
 /// Game, agents and options of a tournament.
 pub(super) struct Contest {
@@ -21,20 +22,15 @@ pub(super) struct Contest {
     pub(super) options: MatchOptions,
 }
 
-/// The file of a tournament.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    game: toml::Table,
-    arena: Arena,
-}
-
-/// Its `[arena]`: the agents, and the options under their command-line names with `_` for `-`.
-#[derive(Deserialize)]
-struct Arena {
-    agents: Vec<AgentSpec>,
-    #[serde(flatten)]
-    rest: toml::Table,
+settings! {
+    /// `[arena]` in the file of a tournament.
+    #[derive(Clone, Debug)]
+    struct Tournament {
+        /// Agents, two or more.
+        agents: Vec<AgentSpec>;
+        /// Options of the matches.
+        options: MatchOptions;
+    }
 }
 
 impl Contest {
@@ -54,10 +50,12 @@ impl Contest {
             bail!("{}: the file contains the game's parameters, so --param cannot be given", named());
         }
         let text = read_text(path, LONGEST_CONFIG).with_context(named)?;
-        let table: toml::Table = text.parse().map_err(|error| anyhow!("{}: {}", named(), one_line(&text, &error)))?;
+        let table: toml::Table =
+            text.parse().map_err(|error| anyhow!("{}: {}", named(), in_one_line(&text, &error)))?;
         let own = table.get("arena").and_then(|arena| arena.get("agents")).is_some();
-        let mut contest = if own { Self::of_file(&text, path.parent(), games) } else { Self::of_run(path, games) }
-            .with_context(named)?;
+        let mut contest =
+            if own { Self::of_file(&text, table, path.parent(), games) } else { Self::of_run(path, games) }
+                .with_context(named)?;
         if !agents.is_empty() {
             contest.agents = agents.to_vec();
         } else if !own
@@ -67,24 +65,34 @@ impl Contest {
             let (run, config) = (checkpoint.display(), shell_path(path));
             bail!("there is no run {run} yet: train it first (turnstone train {config}), or name agents");
         }
-        contest.options = options.or(contest.options);
+        contest.options = options.or(&contest.options);
         Ok(contest)
     }
 
     /// The contest of a tournament's file, from whose folder its relative paths are taken.
-    fn of_file(text: &str, folder: Option<&Path>, games: &Games) -> Result<Self> {
-        let mut file: File = toml::from_str(text).map_err(|error| anyhow!(one_line(text, &error)))?;
+    fn of_file(text: &str, mut table: toml::Table, folder: Option<&Path>, games: &Games) -> Result<Self> {
         let folder = folder.unwrap_or(Path::new(""));
-        let game = game_of_table(&file.game, games).map_err(anyhow::Error::msg)?;
-        if let Some(toml::Value::String(openings)) = file.arena.rest.get_mut("openings")
+        let mut section = |name: &str| match table.remove(name) {
+            Some(toml::Value::Table(section)) => Ok(section),
+            _ => Err(anyhow!("there is no section [{name}]")),
+        };
+        let (game, mut arena) = (section("game")?, section("arena")?);
+        if let Some(other) = table.keys().next() {
+            bail!(in_text(text, Fault::unknown(other, ["game", "arena"].into_iter())));
+        }
+        let game = game_of_table(&game, games).map_err(anyhow::Error::msg)?;
+        if let Some(toml::Value::String(openings)) = arena.get_mut("openings")
             && openings.contains(|letter| !matches!(letter, '0'..='9' | '-'))
         {
             *openings = folder.join(&*openings).to_string_lossy().into_owned();
         }
-        let mut options = MatchOptions::of_table(&file.arena.rest).map_err(anyhow::Error::msg)?;
+        let mut tournament = Tournament::default();
+        for (key, value) in arena {
+            tournament.set(&key, &given(value)).map_err(|fault| anyhow!(in_text(text, fault.in_section("arena"))))?;
+        }
+        let Tournament { agents, mut options } = tournament;
         options.opening_filter = options.opening_filter.map(|agent| agent.in_folder(folder));
-        let agents = file.arena.agents.iter().map(|agent| agent.in_folder(folder)).collect();
-        Ok(Self { game, agents, options })
+        Ok(Self { game, agents: agents.iter().map(|agent| agent.in_folder(folder)).collect(), options })
     }
 
     /// The contest of a run's config: the run's newest checkpoint against the opponents of its matches.
@@ -94,8 +102,7 @@ impl Contest {
         let beside = path.parent().filter(|folder| folder.join("latest.safetensors").is_file()).map(Path::to_owned);
         let name = path.file_stem().unwrap_or(path.as_os_str());
         let checkpoint = beside.unwrap_or_else(|| PathBuf::from("runs").join(name));
-        let tree = TreeSpec::simulations(config.arena.simulations, config.arena.method.into());
-        let newest = AgentSpec::network(checkpoint, tree);
+        let newest = AgentSpec::network(checkpoint, config.arena.simulations, config.arena.method.into());
         let agents = std::iter::once(newest).chain(config.arena.opponents.clone()).collect();
         let options = MatchOptions {
             games: Some(config.arena.final_games),
@@ -105,11 +112,6 @@ impl Contest {
         };
         Ok(Self { game, agents, options })
     }
-}
-
-fn one_line(text: &str, error: &toml::de::Error) -> String {
-    let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-    format!("line {line}: {}", error.message().replace('\n', ", "))
 }
 
 #[cfg(test)]
@@ -143,7 +145,7 @@ mod tests {
         assert_eq!((games, clock), (Some(6), Some(Duration::from_secs(2))));
         let fault = |from: &str, to: &str| format!("{:#}", read(&text.replace(from, to)).err().expect("a fault"));
         assert!(fault("games", "gams").contains("unknown key `arena.gams` (did you mean `arena.games`?)"));
-        assert!(fault("\"2s\"", "\"2\"").contains("the clock must be a time"), "{}", fault("\"2s\"", "\"2\""));
+        assert!(fault("\"2s\"", "\"2\"").contains("line 8: arena.clock is \"2\", but must be a time such as"));
         assert!(fault("\"gauntlet\"", "\"swiss\"").contains("swiss"));
         assert!(fault("random", "rando").contains("line 5") && fault("random", "rando").contains("did you mean"));
         assert!(fault("mancala", "mancla").contains("did you mean `mancala`"));
