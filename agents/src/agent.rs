@@ -102,11 +102,7 @@ impl Agent {
     /// Checksum of the weights, if the agent has a network; detects that a checkpoint of the same name has changed.
     #[must_use]
     pub fn network_checksum(&self) -> Option<u32> {
-        let mut hasher = crc32fast::Hasher::new();
-        for tensor in self.network.as_ref()?.weights.tensors() {
-            hasher.update(bytemuck::cast_slice(&tensor.data));
-        }
-        Some(hasher.finalize())
+        self.network.as_ref().map(LoadedNetwork::weights_checksum)
     }
 
     /// Network of the agent, if it has one.

@@ -32,6 +32,8 @@ mod interface;
 mod one_by_one;
 mod tablebase;
 mod solving;
+#[cfg(not(target_family = "wasm"))]
+mod walking;
 mod playable;
 mod classical;
 mod exact_spec;
@@ -39,6 +41,7 @@ mod engine_spec;
 mod error;
 mod calibration;
 mod network;
+mod book;
 mod together;
 mod random;
 mod exact_player;
@@ -59,6 +62,7 @@ pub use {turnstone_base as base, turnstone_env as env, turnstone_exact as exact,
 
 pub use agent::Agent;
 pub use analysis::{AnalysedAction, Analysis};
+pub use book::Book;
 pub use budget::Budget;
 pub use calibration::{CALIBRATION_POSITIONS, random_observations};
 pub use classical::{ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch};
@@ -85,3 +89,5 @@ pub use threads::{Threads, most_threads};
 #[doc(no_inline)]
 pub use turnstone_base::settings;
 pub use turnstone_exact::SolveLimits;
+#[cfg(not(target_family = "wasm"))]
+pub use walking::{DynWalk, Findings, Refutation};

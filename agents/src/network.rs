@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use turnstone_base::checksum::crc32_text;
 use turnstone_base::text::nearest;
 use turnstone_env::{DynGame, Rules};
 use turnstone_models::{
@@ -141,6 +142,25 @@ impl LoadedNetwork {
             }
         };
         Ok(Box::new(NetworkBackend::quantised(spec, network, max_batch).split()))
+    }
+
+    /// Checksums of the weights, and of the settings that play depends on: those of the search and of the network.
+    ///
+    /// # Panics
+    /// Never: the settings have plain fields.
+    #[must_use]
+    pub fn checksums(&self) -> [String; 2] {
+        let settings = serde_json::to_string(&(self.search_settings(), &self.info.network)).expect("plain fields");
+        [format!("{:08x}", self.weights_checksum()), crc32_text(settings.as_bytes())]
+    }
+
+    /// CRC-32 of the weights.
+    pub(crate) fn weights_checksum(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for tensor in self.weights.tensors() {
+            hasher.update(bytemuck::cast_slice(&tensor.data));
+        }
+        hasher.finalize()
     }
 
     /// Settings of the search used in training; the defaults where the checkpoint, which may come from anywhere, lacks them.

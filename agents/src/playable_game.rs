@@ -3,11 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(not(target_family = "wasm"))]
+use turnstone_env::Side;
 use turnstone_env::{AnyState, DynGame, Erased, Error, Row};
 use turnstone_exact::TableError;
+#[cfg(not(target_family = "wasm"))]
+use turnstone_exact::{Certificate, CertificateFault, Walk};
 use turnstone_models::{ComputeDevice, Instructions, Precision};
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
+use crate::book::Book;
 use crate::budget::Budget;
 use crate::classical::{
     ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame, find_heuristic,
@@ -24,7 +29,9 @@ use crate::random::Random;
 use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
 use crate::tablebase::{DynExactValues, Enumeration, Known};
-use crate::tree_search::{Plan, Source, TreeSearch};
+use crate::tree_search::{Corrections, Plan, Source, TreeSearch};
+#[cfg(not(target_family = "wasm"))]
+use crate::walking::DynWalk;
 
 /// Mebibytes of the transposition tables of the seats that think at once.
 const LARGEST_TABLES: u32 = 256;
@@ -99,6 +106,21 @@ pub trait PlayableGame: DynGame {
     /// # Errors
     /// The game has a ply limit that cannot be switched off.
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error>;
+
+    /// [`Walk::new`]. Walks and certificates are not on WebAssembly, as the page has no use for them.
+    #[cfg(not(target_family = "wasm"))]
+    fn walk(&self, seat: Side, starts: &[AnyState]) -> Box<dyn DynWalk>;
+
+    /// [`Walk::bytes_per_position`].
+    #[cfg(not(target_family = "wasm"))]
+    fn walked_bytes(&self) -> usize;
+
+    /// [`Certificate::check`].
+    ///
+    /// # Errors
+    /// As [`Certificate::check`].
+    #[cfg(not(target_family = "wasm"))]
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), CertificateFault>;
 }
 
 /// What evaluates the positions of a tree search.
@@ -141,13 +163,15 @@ pub struct TreePlan<'a> {
     pub cached: usize,
     /// Folder of tables of exact values that the search looks up.
     pub tables: Option<&'a Path>,
+    /// [`Book`] of a network, whose moves are played in place of searching.
+    pub book: Option<&'a Path>,
 }
 
 impl TreePlan<'_> {
     /// A search with one thread and without a cache that plays the best move.
     #[must_use]
     pub fn new(budget: Budget, settings: SearchSettings) -> Self {
-        Self { budget, settings, draw: 0.0, temperature: 0.0, threads: 1, cached: 0, tables: None }
+        Self { budget, settings, draw: 0.0, temperature: 0.0, threads: 1, cached: 0, tables: None, book: None }
     }
 }
 
@@ -198,8 +222,14 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
 
     fn tree_search(&self, evaluator: Evaluator<'_>, tree: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError> {
         let game = self.game().clone();
-        let TreePlan { budget, settings, draw, temperature, threads, cached, tables } = *tree;
+        let TreePlan { budget, settings, draw, temperature, threads, cached, tables, book } = *tree;
         let plan = Plan { budget, settings, draw, temperature, source: Source::Network };
+        let mut corrections = Corrections::default();
+        if let (Some(path), Evaluator::Network { network, .. }) = (book, &evaluator) {
+            let book = Book::read(path, self, network)?;
+            corrections.moves = book.moves.iter().map(|(state, action)| (*state.of(), *action)).collect();
+            corrections.key = book.is_endless().then_some(K::without_counters as fn(&_) -> _);
+        }
         let backend: AnyBackend<K::Game> = match evaluator {
             Evaluator::Playouts => {
                 // Their random numbers are of a game, so every seat has a search of its own.
@@ -225,6 +255,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
             }
             None => TreeSearch::new(&game, backend, plan, cached),
         };
+        search.correct(corrections);
         search.set_threads(threads);
         Ok(Box::new(search))
     }
@@ -250,6 +281,22 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
 
     fn enumerate(&self, most: usize) -> Result<Option<Enumeration>, Error> {
         Enumeration::of(self.game(), most)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn walk(&self, seat: Side, starts: &[AnyState]) -> Box<dyn DynWalk> {
+        let starts: Vec<_> = starts.iter().map(|start| *start.of()).collect();
+        Box::new(Walk::new(self.game(), seat, &starts))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn walked_bytes(&self) -> usize {
+        Walk::<K::Game>::bytes_per_position()
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn check_certificate(&self, certificate: &Certificate) -> Result<(), CertificateFault> {
+        certificate.check(self.game())
     }
 }
 

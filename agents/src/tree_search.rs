@@ -1,5 +1,7 @@
 //! Tree search with any backend: the seats of an agent, each of which keeps its tree from one move to the next.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +71,31 @@ pub(crate) struct TreeSearch<G: Rules> {
     /// The backends of the other threads of a search that is alone.
     others: Vec<AnyBackend<G>>,
     tables: Option<Tables<G>>,
+    corrections: Corrections<G::State>,
     over: Vec<usize>,
+}
+
+/// Moves that are played in place of searching.
+#[derive(Debug)]
+pub(crate) struct Corrections<S> {
+    pub(crate) moves: HashMap<S, Action>,
+    /// Maps a position to the one that stands for it, if it is not itself.
+    pub(crate) key: Option<fn(&S) -> S>,
+}
+
+impl<S> Default for Corrections<S> {
+    fn default() -> Self {
+        Self { moves: HashMap::new(), key: None }
+    }
+}
+
+impl<S: Copy + Eq + Hash> Corrections<S> {
+    fn of(&self, state: &S) -> Option<Action> {
+        if self.moves.is_empty() {
+            return None;
+        }
+        self.moves.get(&self.key.map_or(*state, |key| key(state))).copied()
+    }
 }
 
 /// The game of a seat.
@@ -94,8 +120,8 @@ enum Turn<G: Rules> {
         found: SearchInfo,
         comment: String,
     },
-    /// It has an action of the tables, of which nobody has been told yet.
-    Covered(Action, SearchRequest),
+    /// It has an action of the book or the tables, of which nobody has been told yet.
+    Covered(Action, &'static str, SearchRequest),
     /// It plays by the priors of this position.
     ByPriors(G::State, SearchRequest),
     /// It searches its tree.
@@ -165,6 +191,7 @@ impl<G: Rules> TreeSearch<G> {
             games: Vec::new(),
             others: Vec::new(),
             tables: None,
+            corrections: Corrections::default(),
             over: Vec::new(),
         }
     }
@@ -181,6 +208,11 @@ impl<G: Rules> TreeSearch<G> {
         let tables = Tables(Arc::from(tables));
         let backend = Box::new(WithTables { backend, tables: tables.clone() });
         Self { tables: Some(tables), ..Self::new(game, backend, plan, cached) }
+    }
+
+    /// Plays these moves in place of searching.
+    pub(crate) fn correct(&mut self, corrections: Corrections<G::State>) {
+        self.corrections = corrections;
     }
 
     /// An optimal action by the exact values, where they cover the position and it is not lost.
@@ -268,13 +300,14 @@ impl<G: Rules> TreeSearch<G> {
         let mut legal = ActionList::new();
         for (seat, in_seat) in self.games.iter_mut().enumerate() {
             match &in_seat.turn {
-                Turn::Covered(action, request) => {
+                Turn::Covered(action, comment, request) => {
                     let found = SearchInfo { depth: 1, ..SearchInfo::of_action(*action) };
                     if request.reports {
                         on_info(seat, &found);
                     }
                     chosen.push((seat, Ok(*action)));
-                    in_seat.turn = Turn::Chosen { found, comment: "by the tables".to_owned() };
+                    let comment = (*comment).to_owned();
+                    in_seat.turn = Turn::Chosen { found, comment };
                 }
                 Turn::ByPriors(state, _) => {
                     self.game.legal(state, &mut legal);
@@ -429,8 +462,10 @@ impl<G: Rules> Search for TreeSearch<G> {
     fn begin(&mut self, seat: usize, state: &AnyState, request: SearchRequest) {
         let state = state.of();
         assert!(!self.games[seat].turn.is_thinking(), "{BUSY}");
-        if let Some(action) = self.table_move(seat, state) {
-            self.games[seat].turn = Turn::Covered(action, request);
+        let corrected = self.corrections.of(state).map(|action| (action, "by the book"));
+        let known = corrected.or_else(|| self.table_move(seat, state).map(|action| (action, "by the tables")));
+        if let Some((action, comment)) = known {
+            self.games[seat].turn = Turn::Covered(action, comment, request);
         } else if self.plan.budget == Budget::Simulations(0) {
             self.games[seat].turn = Turn::ByPriors(*state, request);
         } else {

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use rand::RngExt;
 use turnstone_agents::{
-    Agent, AgentSpec, Network, PlayableGame, SearchKind, SearchRequest, SearchSettings, checkpoint_info, load_network,
+    Agent, AgentSpec, Book, Network, PlayableGame, SearchKind, SearchRequest, SearchSettings, checkpoint_info,
+    load_network,
 };
+use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_games::built_in;
@@ -309,4 +311,64 @@ fn a_network_that_cannot_run_as_its_spec_says_is_refused_on_loading() {
     assert!(fault.starts_with("agent `az:") && fault.contains("are for the processor"), "{fault}");
     let fault = load("device=gpu:999999").expect_err("there is no such GPU");
     assert!(fault.starts_with("agent `az:") && fault.contains("gpu") && !fault.contains('\n'), "{fault}");
+}
+
+/// An agent with a book plays its moves, and its own elsewhere; a book of another network or game is refused.
+#[test]
+fn books_of_corrections_are_played_and_checked() {
+    let game = built_in().make("mu_torere", &Params::new()).expect("a game");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("corrections.book");
+    let network = load_network(Path::new("pretrained"), &*game).expect("it comes with the program");
+    let load = |game: &dyn PlayableGame, sims: u32| {
+        Agent::load(&format!("az:pretrained,sims={sims},book={}", path.display()).parse().expect("a spec"), game)
+    };
+    let chosen = |agent: &Agent, state: &AnyState| {
+        let mut search = agent.search(&*game, 1).expect("a search");
+        search.new_game(0, state, stream(1, Purpose::Play, [0, 0]));
+        let action = search.choose(0, state).expect("a move");
+        (action, search.comment(0).expect("a comment"))
+    };
+    let mut state = game.start();
+    game.play_text(&mut state, "0,4 1,0").expect("legal");
+    let own = Agent::load(&"az:pretrained,sims=8".parse().expect("a spec"), &*game).expect("it plays");
+    let other = *game.legal_actions(&state).iter().find(|action| **action != chosen(&own, &state).0).expect("another");
+    // The counts of plies of the book's position do not matter if it is endless.
+    for endless in [false, true] {
+        let mut book = Book::new(&*game, &network, endless);
+        let key = if endless { game.without_counters(&state) } else { state.clone() };
+        book.moves.push((key, other));
+        std::fs::write(&path, book.to_text(&*game)).expect("writable");
+        assert_eq!(Book::read(&path, &*game, &network).expect("sound").moves, book.moves);
+        for sims in [0, 8] {
+            let agent = load(&*game, sims).expect("its own book");
+            assert_eq!(chosen(&agent, &state), (other, "by the book".to_owned()));
+            assert_ne!(chosen(&agent, &game.start()).1, "by the book");
+        }
+        let fresh = game.without_counters(&state);
+        let agent = load(&*game, 8).expect("its own book");
+        assert_eq!(chosen(&agent, &fresh).1 == "by the book", endless);
+    }
+    let text = std::fs::read_to_string(&path).expect("written");
+    let fault = |text: &str| Book::parse(text, &*game, &network).expect_err("a fault");
+    let (header, moves) = text.split_once('\n').expect("a header");
+    let sealed = |moves: &str| {
+        header
+            .replace(&crc32_text(text.split_once('\n').expect("a header").1.as_bytes()), &crc32_text(moves.as_bytes()))
+            + "\n"
+            + moves
+    };
+    assert_eq!(sealed(moves), text);
+    assert!(fault("").starts_with("its first line is no header"));
+    assert!(fault(&text.replace("\"turnstone_book\":1", "\"turnstone_book\":2")).contains("version 2"));
+    assert!(fault(&format!("{text}\n")).contains("checksum"));
+    assert!(fault(&text.replace("\"max_plies\":\"100\"", "\"max_plies\":\"50\"")).contains("max_plies=50"));
+    assert!(fault(&sealed(&moves.repeat(2))).contains("line 3: the position has a move already"));
+    assert!(fault(&sealed(&moves.replace(" ; ", " "))).contains("line 2: expected"));
+    assert!(fault(&sealed(&format!("{} ; 3,4\n", game.position_text(&game.start())))).contains("line 2: "));
+    let [weights, _] = network.checksums();
+    assert_eq!(fault(&text.replace(&weights, "00000000")), "it is a book of another network");
+    let mancala = built_in().make("mancala", &Params::new()).expect("a game");
+    let foreign = load(&*mancala, 8).expect_err("another game").to_string();
+    assert!(foreign.contains("corrections.book: it is a book of another network"), "{foreign}");
 }

@@ -77,6 +77,29 @@ for example in tic_tac_toe breakthrough; do
   test/bin/python "examples/$example.py" --smoke
 done
 
+step "certificates"
+test/bin/turnstone certify mu_torere --agent az:pretrained,sims=0 --seat 1 --out first.certificate
+test/bin/python examples/check_certificate.py first.certificate
+# Other claims and moves, with the checksums that fit them.
+test/bin/python - <<'END'
+import json, zlib
+from examples.check_certificate import check
+
+first, _, moves = open("first.certificate", "rb").read().partition(b"\n")
+claim = {key: value for key, value in json.loads(first).items() if key != "crc"}
+forgeries = [(change, moves) for change in ({"result": 1}, {"seat": 2}, {"version": 2}, {"positions": 9}, {"decisions": 9})]
+forgeries += [({}, moves[:9]), ({}, moves + b"\0"), ({}, bytes(len(moves))), ({"params": {"max_plies": "50"}}, moves)]
+for change, forged in [({}, moves), *forgeries]:
+    sealed = json.dumps({**claim, "checksum": f"{zlib.crc32(forged):08x}", **change}, separators=(",", ":"))
+    line = f'{sealed[:-1]},"crc":"{zlib.crc32(sealed.encode()):08x}"}}'
+    try:
+        check(line.encode() + b"\n" + forged)
+        assert (change, forged) == ({}, moves), change
+    except ValueError as fault:
+        print("refused:", fault)
+        assert (change, forged) != ({}, moves), fault
+END
+
 step "memory"
 test/bin/python tests/memory.py
 

@@ -3,7 +3,8 @@
 //!
 //! A [`Match`] has [`MatchOptions`] and draws openings by them. Its [`Tournament`] plays the games on several threads, with
 //! a journal in the match's folder if it has one. The result is a [`TournamentRecord`] with its [`Summary`].
-//! [`grading`] compares an agent's moves with exact values, [`review`] the moves of a game, and [`page`] contains the common parts of HTML pages.
+//! [`grading`] compares an agent's moves with exact values, [`review`] the moves of a game, [`certifying`] finds the worst
+//! result that an agent can come to, and [`page`] contains the common parts of HTML pages.
 
 mod record;
 mod result;
@@ -24,6 +25,7 @@ pub mod review;
 mod report;
 mod matches;
 pub mod grading;
+pub mod certifying;
 
 pub use journal::Journal;
 pub use ladder::{Ladder, LadderRating, Rung, in_one_line, line_at, read_ladder};

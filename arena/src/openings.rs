@@ -200,7 +200,7 @@ fn random_opening(game: &dyn DynGame, [least, most]: [u16; 2], rng: &mut Stream)
 const LONGEST_BOOK: u64 = 1 << 26;
 
 /// Reads a book with the moves of an opening per line; `#` begins a comment, and empty lines are skipped.
-fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
+pub(crate) fn read_book(path: &Path, game: &dyn DynGame) -> Result<Vec<Opening>> {
     let text = read_text(path, LONGEST_BOOK).with_context(|| format!("opening book {}", path.display()))?;
     let mut book = Vec::new();
     for (number, moves) in entries(&text) {

@@ -43,6 +43,8 @@ pub struct Claim {
     pub seed: u64,
     /// Checksum of its network's weights, and of the settings that came with them.
     pub network: Option<[String; 2]>,
+    /// Checksum of its book of corrections.
+    pub book: Option<String>,
     /// The parameters of the game that the agent was asked in, if they are others.
     pub asked: Option<Params>,
     /// The program that wrote it.

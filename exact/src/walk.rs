@@ -1,6 +1,8 @@
 //! Every position that can arise while one side follows an agent and the other plays anything, and the worst result that can
 //! come of each.
 
+use std::collections::{HashMap, VecDeque};
+
 use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_search::hash::hash;
 
@@ -39,6 +41,8 @@ pub struct Walk<G: Rules> {
     /// Numbers of the successors, one position after the other.
     successors: Vec<u32>,
     moves: Moves,
+    /// The agent's moves that are known before they are asked for, each as its place among the legal actions.
+    known: HashMap<G::State, u16>,
 }
 
 /// How far a [`Walk`] has come.
@@ -79,6 +83,7 @@ impl<G: Rules> Walk<G> {
             counts: Vec::new(),
             successors: Vec::new(),
             moves: Moves::default(),
+            known: HashMap::new(),
         };
         walk.starts = starts.iter().map(|&start| walk.number(start)).collect();
         walk
@@ -104,7 +109,8 @@ impl<G: Rules> Walk<G> {
             self.game.legal(&state, &mut legal);
             let mut played = &legal[..];
             if self.decides(&state) {
-                let Some(place) = choose(&state, &legal) else { return Ok(Extent::Open) };
+                let known = self.known.get(&state).map(|&place| usize::from(place));
+                let Some(place) = known.or_else(|| choose(&state, &legal)) else { return Ok(Extent::Open) };
                 played = legal.get(place..=place).ok_or(IllegalMove(self.moves.count + 1))?;
                 self.moves.push(place, legal.len());
             }
@@ -121,7 +127,8 @@ impl<G: Rules> Walk<G> {
 
     /// The positions in which the agent is asked next, `most` of those that are met.
     pub fn questions(&self, most: usize) -> impl Iterator<Item = &G::State> {
-        self.positions[self.counts.len()..].iter().filter(|state| self.decides(state)).take(most)
+        let is_open = |state: &&G::State| self.decides(state) && !self.known.contains_key(state);
+        self.positions[self.counts.len()..].iter().filter(is_open).take(most)
     }
 
     /// Number of positions that are met.
@@ -194,7 +201,7 @@ impl<G: Rules> Walk<G> {
         let begins = self.begins();
         let mut before = vec![EMPTY; self.positions.len()];
         before[start as usize] = start;
-        let mut queue = std::collections::VecDeque::from([start]);
+        let mut queue = VecDeque::from([start]);
         let mut last = loop {
             let position = queue.pop_front().expect("a lost end can be reached");
             let [begin, end] = [0, 1].map(|more| begins[position as usize + more]);
@@ -211,7 +218,8 @@ impl<G: Rules> Walk<G> {
         let mut line = Vec::new();
         while last != start {
             let position = before[last as usize];
-            line.push(self.action_to(position, last));
+            let [from, to] = [position, last].map(|number| self.positions[number as usize]);
+            line.push(self.actions_to(&from, |next| *next == to)[0]);
             last = position;
         }
         line.reverse();
@@ -223,17 +231,11 @@ impl<G: Rules> Walk<G> {
     #[must_use]
     pub fn last_escape(&self, values: &[i8], start: usize, line: &[Action]) -> Option<(usize, Action)> {
         let mut state = self.positions[self.starts[start] as usize];
-        let mut legal = ActionList::new();
+        let is_safe = |next: &G::State| self.value_of(values, next).is_some_and(|value| value >= 0);
         let mut found = None;
         for (ply, &action) in line.iter().enumerate() {
-            self.game.legal(&state, &mut legal);
-            let is_safe = |&&other: &&Action| {
-                let mut next = state;
-                self.game.play(&mut next, other);
-                self.find(&next).is_ok_and(|number| values[number as usize] >= 0)
-            };
             if self.decides(&state)
-                && let Some(&other) = legal.iter().find(is_safe)
+                && let Some(&other) = self.actions_to(&state, is_safe).first()
             {
                 found = Some((ply, other));
             }
@@ -242,22 +244,82 @@ impl<G: Rules> Walk<G> {
         found
     }
 
+    /// The positions in which the agent first gives away a result of at least `least`, on the ways from the starts to worse
+    /// ones: its move leads to a position of which `is_worse` holds.
+    pub fn first_mistakes(
+        &self,
+        values: &[i8],
+        least: i8,
+        is_worse: &mut dyn FnMut(&G::State) -> bool,
+    ) -> Vec<G::State> {
+        let begins = self.begins();
+        let mut seen = vec![false; self.positions.len()];
+        let mut queue: VecDeque<u32> = self.starts.iter().copied().collect();
+        let mut mistakes = Vec::new();
+        while let Some(position) = queue.pop_front() {
+            let position = position as usize;
+            if values[position] >= least || std::mem::replace(&mut seen[position], true) {
+                continue;
+            }
+            let next = &self.successors[begins[position]..begins[position + 1]];
+            match next {
+                [only] if self.decides(&self.positions[position]) && is_worse(&self.positions[*only as usize]) => {
+                    mistakes.push(self.positions[position]);
+                }
+                _ => queue.extend(next),
+            }
+        }
+        mistakes
+    }
+
+    /// The worst result for the agent from a position; `None` if it is not met.
+    #[must_use]
+    pub fn value_of(&self, values: &[i8], state: &G::State) -> Option<i8> {
+        self.find(state).ok().map(|number| values[number as usize])
+    }
+
+    /// Whether a position is met.
+    #[must_use]
+    pub fn has_met(&self, state: &G::State) -> bool {
+        self.find(state).is_ok()
+    }
+
+    /// The legal actions of a position that lead to positions of which `holds` is true.
+    pub fn actions_to(&self, state: &G::State, holds: impl Fn(&G::State) -> bool) -> Vec<Action> {
+        let mut legal = ActionList::new();
+        self.game.legal(state, &mut legal);
+        let leads = |&&action: &&Action| {
+            let mut next = *state;
+            self.game.play(&mut next, action);
+            holds(&next)
+        };
+        legal.iter().filter(leads).copied().collect()
+    }
+
+    /// A walk from the same starts in which the agent is asked for no move that it has been asked for, and has these ones in
+    /// some positions.
+    ///
+    /// # Panics
+    /// If an action is not legal.
+    #[must_use]
+    pub fn corrected(&self, corrections: &[(G::State, Action)]) -> Self {
+        let starts: Vec<_> = self.starts.iter().map(|&start| self.positions[start as usize]).collect();
+        let mut known = self.known.clone();
+        let (mut moves, mut legal) = (MoveReader::new(self.moves.bytes()), ActionList::new());
+        for state in self.positions[..self.counts.len()].iter().filter(|state| self.decides(state)) {
+            self.game.legal(state, &mut legal);
+            known.insert(*state, moves.next(legal.len()).expect("a move for each decision") as u16);
+        }
+        for (state, action) in corrections {
+            self.game.legal(state, &mut legal);
+            known.insert(*state, legal.binary_search(action).expect("a correction is legal") as u16);
+        }
+        Self { known, ..Self::new(&self.game, self.seat, &starts) }
+    }
+
     /// Whether the agent has to choose.
     fn decides(&self, state: &G::State) -> bool {
         self.game.mover(state) == self.seat && self.game.outcome(state).is_none()
-    }
-
-    /// The first action that leads from one position to another.
-    fn action_to(&self, position: u32, next: u32) -> Action {
-        let state = self.positions[position as usize];
-        let mut legal = ActionList::new();
-        self.game.legal(&state, &mut legal);
-        let leads = |&&action: &&Action| {
-            let mut after = state;
-            self.game.play(&mut after, action);
-            after == self.positions[next as usize]
-        };
-        *legal.iter().find(leads).expect("it is a successor")
     }
 
     /// Where the successors of each position begin, and where the last ones end.

@@ -7,6 +7,7 @@ use turnstone_base::settings;
 use turnstone_base::settings::Partial;
 use turnstone_models::{ComputeDevice, NetworkError, Precision};
 
+use crate::book::Book;
 use crate::budget::{Budget, MAX_SIMULATIONS};
 use crate::error::AgentError;
 use crate::interface::Search;
@@ -87,6 +88,8 @@ settings! {
         pub threads: Threads = Threads::default(), 0..=MANY;
         /// Folder with tables of exact values, by which covered positions are proven in the search.
         pub tables: Option<PathBuf>;
+        /// Book of corrections from `certify --repair`, whose moves it plays in place of its own.
+        pub book: Option<PathBuf>;
     }
 }
 
@@ -112,7 +115,7 @@ impl AgentKind for Network {
             temperature: self.temperature,
             threads: self.threads,
             depends_on_time,
-            is_portable: same_bits && !depends_on_time && self.tables.is_none() && !self.threads.is_several(),
+            is_portable: same_bits && !depends_on_time && self.has_no_files() && !self.threads.is_several(),
             has_tables: self.tables.is_some(),
             checkpoint: Some(self.checkpoint.clone()),
             even: Some(50),
@@ -126,6 +129,9 @@ impl AgentKind for Network {
         if let Some(tables) = &self.tables {
             super::others::check_exact_values(game, tables)?;
         }
+        if let Some(book) = &self.book {
+            Book::read(book, game, &network)?;
+        }
         Ok(Some(network))
     }
 
@@ -137,10 +143,18 @@ impl AgentKind for Network {
             threads: self.threads.number().unwrap_or(1),
             cached: CACHED,
             tables: self.tables.as_deref(),
+            book: self.book.as_deref(),
             ..TreePlan::new(Budget::of(self.sims, self.time), self.search.over(network.search_settings()))
         };
         let (max_batch, instructions) = (setup.seats.min(LARGEST_BATCH), setup.instructions);
         let (precision, device) = (self.precision, self.device);
         game.tree_search(Evaluator::Network { network, precision, device, max_batch, instructions }, &plan)
+    }
+}
+
+impl Network {
+    /// Whether it needs no file but its checkpoint.
+    fn has_no_files(&self) -> bool {
+        self.tables.is_none() && self.book.is_none()
     }
 }

@@ -22,6 +22,10 @@ pub(crate) struct GameArgs {
 }
 
 impl GameArgs {
+    pub(crate) fn new(game: &str, params: &[(String, String)]) -> Self {
+        Self { game: game.to_owned(), params: params.to_owned() }
+    }
+
     pub(crate) fn game(&self, games: &Games) -> Result<Arc<dyn TrainableGame>> {
         Ok(games.make(&self.game, &self.params())?)
     }

@@ -60,6 +60,8 @@ enum Command {
     Arena(commands::arena::Arena),
     /// Compare an agent's moves with exact values
     Grade(commands::grade::Grade),
+    /// Find the worst that an agent can come to, and prove it
+    Certify(commands::certify::Certify),
     /// Compute exact values of a game or position
     Solve(commands::solve::Solve),
     /// Measure speed on this machine
@@ -156,6 +158,7 @@ impl Cli {
             Command::Export(command) => command.run(games),
             Command::Arena(command) => command.run(games, additions.cluster),
             Command::Grade(command) => command.run(games, additions.cluster),
+            Command::Certify(command) => command.run(games),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
             Command::Completions(command) => Ok(command.run(definition(additions))),

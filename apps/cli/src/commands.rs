@@ -16,6 +16,7 @@ pub(crate) mod serve;
 pub(crate) mod export;
 pub(crate) mod arena;
 pub(crate) mod grade;
+pub(crate) mod certify;
 pub(crate) mod solve;
 pub(crate) mod bench;
 pub(crate) mod completions;

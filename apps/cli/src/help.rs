@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report", ADDED]),
     ("Play", &["agents", "show", "analyse", "review", "engine", "serve", ADDED]),
     (cluster::GROUP, &[ADDED]),
-    ("Measure", &["arena", "grade", "solve", "doctor", "sweep", "bench", ADDED]),
+    ("Measure", &["arena", "grade", "certify", "solve", "doctor", "sweep", "bench", ADDED]),
     ("Develop", &["export", ADDED, "completions", "man"]),
 ];
 

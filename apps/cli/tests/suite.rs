@@ -2,6 +2,7 @@
 
 mod calls;
 mod arena;
+mod certify;
 mod devices;
 mod export;
 mod faults;

@@ -37,6 +37,7 @@ fn certificate_of<G: Rules>(game: &G, seat: Side) -> Certificate {
         agent: "exact".into(),
         seed: 0,
         network: None,
+        book: None,
         asked: None,
         program: "turnstone".into(),
     };

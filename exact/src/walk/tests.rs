@@ -69,7 +69,7 @@ fn compare<G: Rules>(game: &G, plies: u32) -> [usize; 3] {
         let walk = walked(game, seat, &agent);
         let values = walk.values();
         let mut known = HashMap::new();
-        for (&state, value) in walk.positions.iter().zip(&values).step_by(1 + values.len() / 200) {
+        for (&state, value) in walk.positions.iter().zip(&values).step_by(1 + values.len() / 60) {
             let worst = brute_force(game, seat, &agent, state, plies, &mut known);
             assert_eq!(*value, worst, "{seat} of {game:?} from {state:?}");
         }

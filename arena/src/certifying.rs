@@ -1,0 +1,305 @@
+//! Certifying: the worst result that an agent can come to against any opponent, found by asking it for its move in every
+//! position that can arise.
+
+mod journal;
+
+pub use journal::WalkJournal;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use turnstone_agents::exact::{Certificate, Claim, Extent};
+use turnstone_agents::search::Stop;
+use turnstone_agents::search::hash::hash;
+use turnstone_agents::{
+    Agent, DynExactValues, DynWalk, Findings, LoadedNetwork, Network, PlayableGame, Role, Search, SearchRequest,
+};
+use turnstone_base::checksum::crc32_text;
+use turnstone_base::streams::{Purpose, stream};
+use turnstone_env::{Action, AnyState, Side};
+
+use crate::asking::{MOST_AT_ONCE, Question, ask_all};
+use crate::openings::read_book;
+use crate::saved_games::PlayedGame;
+
+/// Positions that an agent is asked about before its moves are written to the journal.
+const AT_ONCE: usize = 1 << 12;
+
+/// An agent to be certified, and how.
+pub struct Certifying<'a> {
+    /// The game.
+    pub game: &'a dyn PlayableGame,
+    /// The game that the agent is asked in: `game`, or the same with limits on plies, whose counts are then 0 in every
+    /// position that the agent sees.
+    pub asked: &'a dyn PlayableGame,
+    /// The agent.
+    pub agent: &'a Agent,
+    /// Seed of its random choices. Each position has a stream of its own, so that it is a function of the position.
+    pub seed: u64,
+    /// Number of threads. It does not change the result.
+    pub threads: usize,
+    /// Most positions, about.
+    pub most: usize,
+    /// The program, for the certificate.
+    pub program: &'a str,
+    /// Is told of the walk after some positions.
+    pub progress: &'a (dyn Fn(&dyn DynWalk) + Sync),
+    /// Ends it when raised.
+    pub stop: &'a Stop,
+}
+
+/// An agent that has been corrected.
+pub struct Repaired {
+    /// Positions, as the agent is asked for them, with the moves that it has to play there.
+    pub corrections: Vec<(AnyState, Action)>,
+    /// The walk by the corrected agent.
+    pub walk: Box<dyn DynWalk>,
+    /// How far it has come.
+    pub extent: Extent,
+}
+
+/// Checks that the agent's move depends on the position alone, as far as its spec tells.
+///
+/// # Errors
+/// One line that says why not.
+pub fn check_fixed(agent: &Agent) -> Result<()> {
+    let traits = agent.spec.traits();
+    let reason = match traits.role {
+        Role::Person | Role::Program => Some("this program does not choose its moves"),
+        _ if traits.temperature != 0.0 => Some("its moves are drawn at a temperature"),
+        _ => agent.spec.varies_by(),
+    };
+    match reason {
+        Some(reason) => bail!("`{}` is no function of the position: {reason}", agent.spec),
+        None => Ok(()),
+    }
+}
+
+/// The openings of a book, one in each line, as the text of their moves and the position after them.
+///
+/// # Errors
+/// The book cannot be read, has a fault, or has no opening.
+pub fn starts_of_book(path: &Path, game: &dyn PlayableGame) -> Result<Vec<(String, AnyState)>> {
+    let book = read_book(path, game)?;
+    ensure!(!book.is_empty(), "opening book {}: there is no opening", path.display());
+    Ok(book.into_iter().map(|opening| (opening.text(game), opening.state)).collect())
+}
+
+impl Certifying<'_> {
+    /// Walks through all positions that can arise from the starts with the agent as `seat`. Moves that the journal has are not
+    /// asked for again. Returns `None` if `stop` was raised before the end.
+    ///
+    /// # Errors
+    /// The agent fails, or the journal cannot be written.
+    pub fn walk(
+        &self,
+        seat: Side,
+        starts: &[AnyState],
+        mut journal: Option<WalkJournal>,
+    ) -> Result<Option<(Box<dyn DynWalk>, Extent)>> {
+        let mut walk = self.game.walk(seat, starts);
+        let kept = journal.as_mut().map(WalkJournal::take_moves).unwrap_or_default();
+        walk.replay(self.most, &kept).context("the moves of the journal")?;
+        let extent = self.go_on(&mut *walk, &mut self.searches()?, journal)?;
+        Ok(extent.map(|extent| (walk, extent)))
+    }
+
+    /// A search of the agent for each thread.
+    fn searches(&self) -> Result<Vec<Box<dyn Search>>> {
+        (0..self.threads.max(1)).map(|_| Ok(self.agent.search(self.asked, MOST_AT_ONCE)?)).collect()
+    }
+
+    /// Walks on until all positions are met or there are too many.
+    fn go_on(
+        &self,
+        walk: &mut dyn DynWalk,
+        searches: &mut [Box<dyn Search>],
+        mut journal: Option<WalkJournal>,
+    ) -> Result<Option<Extent>> {
+        let mut extent = walk.answer(self.most, &[]).context("a move that is known")?;
+        while extent == Extent::Open {
+            (self.progress)(walk);
+            let questions = walk.questions(AT_ONCE);
+            let Some(answers) = self.answers(searches, &questions)? else {
+                return Ok(None);
+            };
+            extent = walk.answer(self.most, &answers).with_context(|| format!("agent `{}`", self.agent.spec))?;
+            if let Some(journal) = &mut journal {
+                journal.add(walk.moves().whole_bytes())?;
+            }
+        }
+        Ok(Some(extent))
+    }
+
+    /// Corrects the agent until it comes to the value of the start by best play, or no exact value says what to correct: walks,
+    /// replaces the first moves that give the value away on every way to a worse end, and walks again. Returns `None` if `stop`
+    /// was raised before the end.
+    ///
+    /// # Errors
+    /// As [`Certifying::walk`], or the value of the start is not known, or lost for the agent.
+    pub fn repair(
+        &self,
+        seat: Side,
+        start: &AnyState,
+        journal: Option<WalkJournal>,
+        truth: &dyn DynExactValues,
+        on_round: &dyn Fn(&dyn DynWalk, usize),
+    ) -> Result<Option<Repaired>> {
+        let sign = seat.sign() as i8;
+        let best = truth.value(start).map(|value| sign * value);
+        let best = best.with_context(|| format!("no exact value of the start of {} is known", self.game.name()))?;
+        ensure!(best >= 0, "{seat} of {} loses against best play, which no book can repair", self.game.name());
+        let Some((mut walk, mut extent)) = self.walk(seat, std::slice::from_ref(start), journal)? else {
+            return Ok(None);
+        };
+        let (mut searches, mut corrections) = (self.searches()?, HashMap::new());
+        loop {
+            // Of a walk that is not complete only losses are certain.
+            let least = if extent == Extent::Complete { best } else { 0 };
+            let mut is_worse = |next: &AnyState| truth.value(next).is_some_and(|value| sign * value < least);
+            let mistakes = walk.first_mistakes(least, &mut is_worse);
+            let found: Vec<(AnyState, Action)> = mistakes
+                .into_iter()
+                .filter_map(|(state, safe)| {
+                    let keeping = truth.best_actions(&state)?;
+                    let safe = safe.into_iter().find(|action| keeping.contains(action));
+                    let action = safe.or_else(|| truth.optimal_actions(&state)?.first().copied())?;
+                    Some((state, action))
+                })
+                .filter(|(state, action)| corrections.get(state) != Some(action))
+                .collect();
+            on_round(&*walk, found.len());
+            if found.is_empty() {
+                break;
+            }
+            walk = walk.corrected(&found);
+            corrections.extend(found);
+            match self.go_on(&mut *walk, &mut searches, None)? {
+                Some(reached) => extent = reached,
+                None => return Ok(None),
+            }
+        }
+        corrections.retain(|state, _| walk.has_met(state));
+        let corrections = corrections.into_iter().map(|(state, action)| Ok((self.as_asked(&state)?, action)));
+        Ok(Some(Repaired { corrections: corrections.collect::<Result<_>>()?, walk, extent }))
+    }
+
+    /// The agent's moves in these positions; `None` if `stop` was raised.
+    fn answers(&self, searches: &mut [Box<dyn Search>], questions: &[AnyState]) -> Result<Option<Vec<Action>>> {
+        let share = questions.len().div_ceil(searches.len());
+        let request = SearchRequest::stopped_by(self.stop);
+        let answers = Mutex::new(vec![None; questions.len()]);
+        let first_free = AtomicUsize::new(0);
+        let work = |search: &mut dyn Search| {
+            let mut next = || {
+                let key = first_free.fetch_add(1, Ordering::Relaxed);
+                questions.get(key).map(|state| self.question(key, state)).transpose()
+            };
+            ask_all(search, share, &request, &mut next, &mut |key: usize, _, chosen, _, _| {
+                answers.lock().unwrap_or_else(PoisonError::into_inner)[key] = Some(chosen?);
+                Ok(())
+            })
+        };
+        thread::scope(|scope| {
+            let work = &work;
+            let threads: Vec<_> = searches.iter_mut().map(|search| scope.spawn(move || work(&mut **search))).collect();
+            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })?;
+        Ok(answers.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect())
+    }
+
+    /// A position as the agent sees it.
+    fn question(&self, key: usize, state: &AnyState) -> Result<Question<usize>> {
+        let state = self.as_asked(state)?;
+        let rng = stream(self.seed, Purpose::Play, [hash(&state), 0]);
+        Ok(Question { key, state, rng })
+    }
+
+    /// A position in the game that the agent is asked in.
+    fn as_asked(&self, state: &AnyState) -> Result<AnyState> {
+        match self.is_asked_elsewhere() {
+            true => Ok(self.asked.parse_position(&self.game.position_text(state))?),
+            false => Ok(state.clone()),
+        }
+    }
+
+    /// Whether the agent is asked in a game with other parameters.
+    #[must_use]
+    pub fn is_asked_elsewhere(&self) -> bool {
+        self.asked.params() != self.game.params()
+    }
+
+    /// Who is certified, as a claim about all positions from the start that is not proven yet.
+    fn claim(&self, seat: Side) -> Claim {
+        let book = self.agent.spec.settings::<Network>().and_then(|network| network.book.as_ref());
+        Claim {
+            game: self.game.name().to_owned(),
+            version: self.game.version(),
+            params: self.game.params(),
+            seat: seat.number(),
+            result: 0,
+            positions: 0,
+            decisions: 0,
+            agent: self.agent.spec.to_string(),
+            seed: self.seed,
+            network: self.agent.network().map(LoadedNetwork::checksums),
+            book: book.and_then(|path| Some(crc32_text(&std::fs::read(path).ok()?))),
+            asked: self.is_asked_elsewhere().then(|| self.asked.params()),
+            program: self.program.to_owned(),
+        }
+    }
+
+    /// What identifies a walk from these starts, for its journal.
+    #[must_use]
+    pub fn identity(&self, seat: Side, starts: &[AnyState]) -> serde_json::Value {
+        let texts: Vec<String> = starts.iter().map(|start| self.game.position_text(start)).collect();
+        let mut claim = serde_json::json!(self.claim(seat));
+        let fields = claim.as_object_mut().expect("a struct with named fields is an object");
+        // A newer program may continue it; the rest is not known yet.
+        ["program", "result", "positions", "decisions"].iter().for_each(|&key| drop(fields.remove(key)));
+        fields.insert("starts".to_owned(), crc32_text(texts.join("\n").as_bytes()).into());
+        claim
+    }
+
+    /// The certificate of a walk from the start that is complete.
+    ///
+    /// # Errors
+    /// The agent can be beaten.
+    pub fn certificate(&self, seat: Side, walk: &dyn DynWalk, findings: &Findings) -> Result<Certificate> {
+        let result = findings.values[0];
+        ensure!(result >= 0, "`{}` can be beaten as {seat}, so there is no certificate", self.agent.spec);
+        let (positions, moves) = (walk.positions() as u64, walk.moves());
+        let claim = Claim { result, positions, decisions: moves.count(), ..self.claim(seat) };
+        Ok(Certificate { claim, moves: moves.bytes().to_owned() })
+    }
+
+    /// A game that the agent loses as `seat`, to be saved.
+    #[must_use]
+    pub fn record(&self, seat: Side, start: &AnyState, line: &[Action]) -> PlayedGame {
+        let mut players = [const { String::new() }; 2];
+        players[seat.index()] = self.agent.spec.to_string();
+        players[seat.other().index()] = "refutation".to_owned();
+        let mut last = start.clone();
+        line.iter().for_each(|&action| self.game.play(&mut last, action));
+        let outcome = self.game.outcome(&last);
+        PlayedGame {
+            game: self.game.name().to_owned(),
+            params: self.game.params(),
+            players,
+            start: self.game.position_text(start),
+            moves: self.game.line_texts(start, line),
+            position: self.game.position_text(&last),
+            outcome: outcome.map(|outcome| outcome.name().to_owned()),
+            margin: outcome.map(|outcome| outcome.margin).filter(|&margin| margin != 0),
+            truncated: outcome.is_some_and(|outcome| outcome.truncated),
+            resigned: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
