@@ -21,7 +21,10 @@ fn fields(source: &str) -> BTreeMap<String, String> {
         if let Some((name, _)) = line.strip_prefix("pub ").and_then(|field| field.split_once(": ")) {
             fields.insert(name.to_owned(), docs.clone());
         }
-        docs.clear();
+        // An attribute stands between a field and its docs.
+        if !line.starts_with("#[") {
+            docs.clear();
+        }
     }
     fields
 }
