@@ -2,6 +2,7 @@
 
 mod solving;
 mod grading;
+mod certifying;
 mod functions;
 mod matches;
 mod training;
@@ -21,6 +22,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<solving::ExactValues>()?;
     module.add_function(wrap_pyfunction!(solving::exact_values, module)?)?;
     module.add_function(wrap_pyfunction!(grading::grade, module)?)?;
+    module.add_function(wrap_pyfunction!(certifying::certify, module)?)?;
     module.add_function(wrap_pyfunction!(matches::arena, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;

@@ -188,6 +188,22 @@ def test_grades():
 
 
 @needs_program
+def test_certificates(tmp_path):
+    proof = tmp_path / "second.proof"
+    found = turnstone.certify("mu_torere", "az:pretrained,sims=0", 1, out=proof)
+    assert (found.result, found.complete, found.positions, found.decisions) == (0, True, 9525, 5292)
+    assert found.refutation is None and proof.read_bytes().startswith(b'{"turnstone_certificate":1,')
+    lost = turnstone.certify("mu_torere", "random", 0, seed=3)
+    assert lost.result == -1 and 0 < lost.beaten <= lost.positions
+    assert turnstone.State("mu_torere").play(" ".join(lost.refutation)).returns(0) == -1
+    some = turnstone.certify("mancala", "alphabeta:depth=2", 0, positions=100)
+    assert not some.complete and some.result in (None, -1)
+    for fault in [{"player": 2}, {"agent": "alphabeta:time=1s"}, {"agent": "az:pretrained,sims=8,temperature=1"}]:
+        with pytest.raises((ValueError, RuntimeError), match="player must be|no function of the position"):
+            turnstone.certify(**{"game": "mancala", "agent": "random", "player": 0, **fault})
+
+
+@needs_program
 def test_exact_values(tmp_path):
     solution = turnstone.solve("mu_torere")
     assert solution.value() == 0 and solution.counts["reachable"] > 1000

@@ -140,6 +140,7 @@ KEYWORDS = {
     "gymnasium.make_vec": lambda **given: gymnasium.make_vec("turnstone/Mancala-v1", num_envs=2, **given),
     "arena": lambda **given: turnstone.arena("mancala", "random", **given),
     "grade": lambda **given: turnstone.grade("mancala", "random", **given),
+    "certify": lambda **given: turnstone.certify("mancala", "random", 0, **given),
     "solve": lambda **given: turnstone.solve("mancala", **given),
     "train": lambda **given: turnstone.train({}, **given),
     "check_game": lambda **given: turnstone.check_game(Plain, **given),

@@ -171,6 +171,16 @@ def test_agents():
     assert turnstone.Agent(Breakthrough(), "random").act(turnstone.State(Breakthrough())) >= 0
 
 
+@needs_program
+def test_certificates(tmp_path):
+    # Player 0 has a heap of 7 and wins; player 1 loses to whoever takes 3.
+    found = turnstone.certify(Nim, "alphabeta:depth=7", 0, out=tmp_path / "nim.proof")
+    assert (found.result, found.refutation) == (1, None) and (tmp_path / "nim.proof").exists()
+    lost = turnstone.certify(Nim, "alphabeta:depth=7", 1, out=tmp_path / "lost.proof")
+    assert lost.result == -1 and lost.refutation[0] == "2" and not (tmp_path / "lost.proof").exists()
+    assert turnstone.certify(TicTacToe, "alphabeta:depth=9", 1).result == 0
+
+
 def test_pettingzoo():
     api = pytest.importorskip("pettingzoo.test")
     for game in GAMES:

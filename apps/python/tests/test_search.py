@@ -267,6 +267,7 @@ if turnstone._turnstone._PROGRAM:
     INTERRUPTED |= {
         "arena": "turnstone.arena('konane', ['alphabeta:depth=3', 'alphabeta:depth=3'], games=100000)",
         "grade": "turnstone.grade('mancala', 'alphabeta:depth=14')",
+        "certify": "turnstone.certify('mancala', 'alphabeta:depth=14', 0)",
         "train": "turnstone.train({{'game': {{'name': 'konane'}}}}, run=folder, progress=False)",
         "solve": "turnstone.solve(turnstone.Game('konane', size=8)).value()",
     }

@@ -167,15 +167,26 @@ impl Certify {
             progress: &|walk| progress.show(walk),
             stop,
         };
-        let mut repair = self.repair.as_ref().map(|_| Repair::new(&certifying, &self.tables)).transpose()?;
+        self.seats(&certifying, &seats, &starts, &reporter)
+    }
+
+    /// Walks with the agent in each of the seats, and prints and writes what is found.
+    fn seats(
+        &self,
+        certifying: &Certifying<'_>,
+        seats: &[Side],
+        starts: &[(String, AnyState)],
+        reporter: &Reporter,
+    ) -> Result<ExitCode> {
+        let mut repair = self.repair.as_ref().map(|_| Repair::new(certifying, &self.tables)).transpose()?;
         let (mut refuted, mut results) = (String::new(), Vec::new());
-        for seat in seats {
+        for &seat in seats {
             let begun = Instant::now();
             let starts_alone: Vec<AnyState> = starts.iter().map(|(_, state)| state.clone()).collect();
-            let journal = self.journal(&certifying, seat, &starts_alone)?;
+            let journal = self.journal(certifying, seat, &starts_alone)?;
             let walked = match &mut repair {
                 None => certifying.walk(seat, &starts_alone, journal)?,
-                Some(repair) => repair.walk(&certifying, seat, journal, &reporter)?,
+                Some(repair) => repair.walk(certifying, seat, journal, reporter)?,
             };
             let Some((walk, extent)) = walked else {
                 let again = if self.work.is_some() { ": the same command continues it" } else { "" };
@@ -184,18 +195,13 @@ impl Certify {
             };
             let (positions, decisions) = (walk.positions(), walk.moves().count());
             let (findings, seconds) = (walk.findings(), begun.elapsed().as_secs_f64());
-            let found = Found {
-                certifying: &certifying,
-                seat,
-                starts: &starts,
-                extent,
-                positions,
-                decisions,
-                findings,
-                seconds,
-            };
+            let found = Found { certifying, seat, starts, extent, positions, decisions, findings, seconds };
             if let Some(path) = &self.out {
-                ensure!(extent == Extent::Complete, "there are more than {most} positions, so there is no certificate");
+                ensure!(
+                    extent == Extent::Complete,
+                    "there are more than {} positions, so there is no certificate",
+                    certifying.most
+                );
                 let certificate = certifying.certificate(seat, &*walk, &found.findings)?;
                 atomic_write(path, &certificate.to_bytes()).with_context(|| path.display().to_string())?;
             }
@@ -210,14 +216,14 @@ impl Certify {
             write_file(path, &refuted)?;
         }
         if let Some((path, repair)) = self.repair.as_ref().zip(repair) {
-            write_file(path, &repair.book.to_text(&*asked))?;
+            write_file(path, &repair.book.to_text(certifying.asked))?;
             reporter.line(&format!("{}: {} corrections", path.display(), repair.book.moves.len()));
         }
         if self.json {
             print_json(&json!({
-                "game": game.name(),
-                "params": game.params(),
-                "agent": agent.spec.to_string(),
+                "game": certifying.game.name(),
+                "params": certifying.game.params(),
+                "agent": certifying.agent.spec.to_string(),
                 "seed": self.seed,
                 "seats": results,
             }));

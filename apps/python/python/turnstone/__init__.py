@@ -25,7 +25,19 @@ from typing import Any, Literal, TypeVar
 from ._examples import Examples
 from ._made import takes_game
 from ._open_spiel import open_spiel
-from ._program import ArenaResult, Grade, Interval, Solution, TrainingResult, arena, grade, solve, train
+from ._program import (
+    ArenaResult,
+    Grade,
+    Guarantee,
+    Interval,
+    Solution,
+    TrainingResult,
+    arena,
+    certify,
+    grade,
+    solve,
+    train,
+)
 from ._rendering import RenderMode
 from ._turnstone import (
     Agent,
@@ -56,6 +68,7 @@ __all__ = [
     "Game",
     "GameError",
     "Grade",
+    "Guarantee",
     "IllegalActionError",
     "Interval",
     "Network",
@@ -68,6 +81,7 @@ __all__ = [
     "VecEnv",
     "__version__",
     "arena",
+    "certify",
     "check_game",
     "env",
     "games",

@@ -18,7 +18,19 @@ from . import _turnstone
 from ._made import Player, chooser, player_name
 from ._turnstone import Agent, Game, Search, State
 
-__all__ = ["ArenaResult", "Grade", "Interval", "Solution", "TrainingResult", "arena", "grade", "solve", "train"]
+__all__ = [
+    "ArenaResult",
+    "Grade",
+    "Guarantee",
+    "Interval",
+    "Solution",
+    "TrainingResult",
+    "arena",
+    "certify",
+    "grade",
+    "solve",
+    "train",
+]
 
 MISSING = "this build of turnstone was made without the program: training, arena, grades, exact values and the command line \
 need a build with the default features, such as `pip install ./apps/python`"
@@ -315,6 +327,55 @@ def grade(
     regret = Interval(*data["regret"])
     every, hard = data["all"], data["critical"]
     return Grade(agent, _share(every), _share(hard), regret, every["positions"], hard["positions"], data)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The worst that an agent can come to against any opponent."""
+
+    agent: str
+    player: int
+    """The player that it is, 0 or 1."""
+    result: int | None
+    """1 if it wins against any opponent, 0 if it comes to a draw at least, -1 if it can be beaten, None if that is not known."""
+    complete: bool
+    """Whether all positions that can arise were met."""
+    positions: int
+    """Number of positions that were met."""
+    decisions: int
+    """Number of those in which the agent is to move."""
+    beaten: int
+    """Number of those from which it can be beaten."""
+    refutation: List[str] | None
+    """The moves of a shortest game that it loses, if it can be beaten."""
+
+
+def certify(
+    game: str | Game | type[Game],
+    agent: str,
+    player: int,
+    *,
+    out: PathLike | None = None,
+    positions: int = 100_000_000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Guarantee:
+    """Finds the worst that an agent can come to, by asking it in every position that can arise. Ctrl-C stops it.
+
+    Args:
+        game: name of a game, or a `Game` with parameters.
+        agent: one-line spec of an agent whose move depends on the position alone.
+        player: the player that it is, 0 or 1.
+        out: file for the certificate, which is written if the agent cannot be beaten.
+        positions: stops at about this many positions.
+        seed: of random choices; each position has random numbers of its own.
+    """
+    _need_program()
+    path = None if out is None else os.fspath(out)
+    data = json.loads(_turnstone._certify(game, agent, player, path, positions, seed, threads))
+    if data is None:
+        raise RuntimeError("it was interrupted before its end")
+    return Guarantee(agent, player, **data)
 
 
 class Solution:

@@ -609,6 +609,15 @@ def _grade(
     seed: SupportsIndex,
     threads: SupportsIndex | None,
 ) -> str: ...
+def _certify(
+    game: str | Game | type[Game],
+    agent: str,
+    player: SupportsIndex,
+    out: _Path | None,
+    positions: SupportsIndex,
+    seed: SupportsIndex,
+    threads: SupportsIndex | None,
+) -> str: ...
 def _arena(
     game: str | Game | type[Game],
     agents: Sequence[str | tuple[str, Callable[[State], Any]]],

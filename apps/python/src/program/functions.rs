@@ -1,12 +1,11 @@
 //! Agents of a match that are functions in Python.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
-use turnstone_agents::{AgentError, AgentKind, Chooser, Form, OnReport, OneByOne, Options, PlayableGame};
-use turnstone_agents::{Search, SearchInfo, SearchRequest, Setup};
+use turnstone_agents::{AgentError, AgentKind, Chooser, Form, OnReport, OneByOne, PlayableGame, Search};
+use turnstone_agents::{SearchInfo, SearchRequest, Setup};
 use turnstone_base::streams::Stream;
 use turnstone_env::{Action, AnyState};
 use turnstone_search::Stop;
@@ -69,27 +68,26 @@ impl Drop for Named {
     }
 }
 
-/// The agent of a function.
-#[derive(Clone, Debug)]
-pub(super) struct Kind(String);
+turnstone_base::settings! {
+    /// a function in Python that `turnstone.arena` was called with
+    #[derive(Clone, Debug)]
+    pub(super) struct Kind {
+        /// name of the function
+        function: String;
+    }
+}
 
 impl AgentKind for Kind {
     const NAME: &'static str = "python";
-    const ABOUT: &'static str = "a function in Python that `turnstone.arena` was called with";
     const FORM: Form = Form::File;
 
-    fn parse(options: &mut Options) -> Result<Self, String> {
-        let name = options.file.take();
-        let name = name.as_deref().and_then(Path::to_str).filter(|name| functions().contains_key(*name));
-        name.map(|name| Self(name.to_owned())).ok_or_else(|| "turnstone.arena has no such function".to_owned())
-    }
-
-    fn options(&self) -> Option<String> {
-        Some(self.0.clone())
+    fn complete(&mut self) -> Result<(), String> {
+        let is_known = functions().contains_key(&self.function);
+        if is_known { Ok(()) } else { Err("turnstone.arena has no such function".to_owned()) }
     }
 
     fn search(&self, _: &dyn PlayableGame, _: &Setup<'_>) -> Result<Box<dyn Search>, AgentError> {
-        let function = functions().get(&self.0).cloned();
+        let function = functions().get(&self.function).cloned();
         let function = function.ok_or_else(|| AgentError::from("the match of the function is over".to_owned()))?;
         Ok(Box::new(OneByOne::new(Player(function), usize::MAX)))
     }

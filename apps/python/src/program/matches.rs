@@ -18,7 +18,7 @@ use crate::program::functions::{Matches, Named};
 
 /// An agent that is given as a spec, or as a name and a function of the state.
 #[derive(FromPyObject)]
-pub(crate) enum Given {
+pub(crate) enum Player {
     Spec(String),
     Function(String, Py<PyAny>),
 }
@@ -45,7 +45,7 @@ struct Counts {
 pub(crate) fn arena(
     py: Python<'_>,
     game: &Bound<'_, PyAny>,
-    agents: Vec<Given>,
+    agents: Vec<Player>,
     options: BTreeMap<String, String>,
     ladder: bool,
     threads: Option<usize>,
@@ -54,8 +54,8 @@ pub(crate) fn arena(
     let game = Game::of(game)?;
     let (mut named, matches) = (Named::default(), Matches::default());
     let agents = agents.into_iter().map(|agent| match agent {
-        Given::Spec(spec) => spec.parse::<AgentSpec>(),
-        Given::Function(name, function) => named.add(&name, function, &game, &matches).parse(),
+        Player::Spec(spec) => spec.parse::<AgentSpec>(),
+        Player::Function(name, function) => named.add(&name, function, &game, &matches).parse(),
     });
     let agents = agents.collect::<Result<Vec<_>, _>>();
     let mut asked = Asked {
