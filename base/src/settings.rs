@@ -332,8 +332,11 @@ impl Range {
 }
 
 impl Display for Range {
-    /// ` from 1 to 128`, ` above 0` or nothing, to follow what a value must be.
+    /// ` from 1 to 128` (in a table ` 1..128`), ` above 0` or nothing, to follow what a value must be.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (true, Bound::Included(least), Bound::Included(most)) = (f.alternate(), self.0, self.1) {
+            return write!(f, " {}..{most}", number_text(least));
+        }
         match self.0 {
             Bound::Included(least) => write!(f, " from {}", number_text(least))?,
             Bound::Excluded(least) => write!(f, " above {least}")?,
@@ -588,8 +591,10 @@ pub fn table(settings: &[Setting<'_>]) -> String {
     let mut rows = String::new();
     for setting in settings {
         let default = setting.value().map(|value| format!("`{value}`")).unwrap_or_default();
-        let (name, values, help) = (setting.name(), setting.expected(), setting.help().replace('|', "\\|"));
-        writeln!(rows, "| `{name}` | {default} | {values} | {help} |").expect("a string");
+        let (name, help) = (setting.name(), setting.help().replace('|', "\\|"));
+        let (values, range) = (setting.value.expected(), setting.declared.range);
+        let values = values.trim_start_matches("a ");
+        writeln!(rows, "| `{name}` | {default} | {values}{range:#} | {help} |").expect("a string");
     }
     rows
 }
@@ -867,7 +872,7 @@ mod tests {
         let rows = table(&Limits::default().settings());
         assert_eq!(
             rows,
-            "| `nodes` |  | a whole number from 1 to 9 | Positions |\n| `share` | `0.3` | a number from 0 to below 1 | Share of them |\n"
+            "| `nodes` |  | whole number 1..9 | Positions |\n| `share` | `0.3` | number from 0 to below 1 | Share of them |\n"
         );
     }
 }
