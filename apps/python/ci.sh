@@ -44,6 +44,10 @@ fi
 
 # The tests run away from the sources, so that only the wheel can be imported.
 cp -r tests examples pyproject.toml ../../docs/{adding-a-backend,export,python-games}.md "$work"
+mkdir "$work/proofs"
+find ../../games/src -name '*.proof' -size -100k | while read -r proof; do
+  cp "$proof" "$work/proofs/$(basename "${proof%/*}")-${proof##*/}"
+done
 cd "$work"
 step "installation in a fresh environment"
 python3 -m venv test
@@ -78,8 +82,8 @@ for example in tic_tac_toe breakthrough; do
 done
 
 step "certificates"
+for proof in proofs/*; do test/bin/python examples/check_certificate.py "$proof"; done
 test/bin/turnstone certify mu_torere --agent az:pretrained,sims=0 --seat 1 --out first.certificate
-test/bin/python examples/check_certificate.py first.certificate
 # Other claims and moves, with the checksums that fit them.
 test/bin/python - <<'END'
 import json, zlib

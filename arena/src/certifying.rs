@@ -23,6 +23,7 @@ use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, Side};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
+use crate::certificates::book_checksum;
 use crate::openings::read_book;
 use crate::saved_games::PlayedGame;
 
@@ -247,7 +248,7 @@ impl Certifying<'_> {
             agent: self.agent.spec.to_string(),
             seed: self.seed,
             network: self.agent.network().map(LoadedNetwork::checksums),
-            book: book.and_then(|path| Some(crc32_text(&std::fs::read(path).ok()?))),
+            book: book.and_then(|path| book_checksum(path)),
             asked: self.is_asked_elsewhere().then(|| self.asked.params()),
             program: self.program.to_owned(),
         }

@@ -14,6 +14,7 @@ mod schedule;
 mod remote;
 mod referee;
 mod asking;
+mod certificates;
 mod side_by_side;
 mod journal;
 mod tournament;

@@ -14,6 +14,7 @@ use turnstone_agents::{Agent, PlayableGame, Role};
 use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::asking::MOST_AT_ONCE;
+use super::certificates::proven;
 use super::journal::Journal;
 use super::openings::Opening;
 use super::record::{GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
@@ -107,6 +108,7 @@ impl<'a> Tournament<'a> {
             let (found, games) = (openings.len(), settings.games);
             notes.push(format!("only {found} different openings: {games} games of each meeting in place of {asked}"));
         }
+        notes.extend(agents.iter().filter_map(|agent| proven(game, agent)));
         let header = TournamentHeader {
             turnstone_arena: TournamentHeader::FORMAT,
             program: None,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use turnstone_agents::exact::Certificate;
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 use turnstone_arena::grading::{grade, known};
@@ -209,4 +210,24 @@ fn a_stop_ends_searches_inside_moves() {
         assert!(grade(&*game, slow, &set, 0, 2, &|| {}, stop).expect("it plays").is_none());
     });
     assert!(late < Duration::from_secs(2), "grading: {late:?}");
+}
+
+#[test]
+fn the_certificates_of_a_game_hold_and_are_said_of_their_agents() {
+    for game in built_in().defaults() {
+        for bytes in game.files().certificates {
+            let certificate = Certificate::from_bytes(bytes).expect("a certificate");
+            game.check_certificate(&certificate).expect("a proof");
+        }
+    }
+    let game = game();
+    let report = |spec| {
+        let agents = agents(&*game, &[spec, "random"]);
+        played(&drawn(&*game, &agents, &games(2), RatingScale::Mean).expect("drawn"), None).text()
+    };
+    let said = "\naz:pretrained,sims=0 cannot be beaten from the start as player 1 or player 2\n";
+    assert!(report("az:pretrained,sims=0").contains(said));
+    for other in ["az:pretrained,sims=1", "az:pretrained,sims=0,precision=i8", "alphabeta:depth=1"] {
+        assert!(!report(other).contains("beaten"), "{other}");
+    }
 }

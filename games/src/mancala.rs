@@ -74,6 +74,7 @@ impl Playable for Mancala {
             ladder: Some(include_str!("mancala/ladder.toml")),
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
+            certificates: &[],
             sheet: Some(include_str!("mancala/sheet.md")),
         }
     }

@@ -1,0 +1,29 @@
+//! What the certificates that come with a game prove of agents.
+
+use std::path::Path;
+
+use turnstone_agents::exact::Certificate;
+use turnstone_agents::{Agent, Network, PlayableGame};
+use turnstone_base::checksum::crc32_text;
+
+/// Says of an agent what the certificates that come with the game prove: that it cannot be beaten from the start.
+///
+/// A search above 0 simulations plays other moves where it has kept its tree, so only networks alone are meant.
+pub(crate) fn proven(game: &dyn PlayableGame, agent: &Agent) -> Option<String> {
+    let (spec, sums) = (agent.spec.to_string(), agent.network()?.checksums());
+    let network = agent.spec.settings::<Network>().filter(|network| network.sims == Some(0))?;
+    let claims = game.files().certificates.iter().filter_map(|bytes| Certificate::from_bytes(bytes).ok());
+    let claims = claims.map(|certificate| certificate.claim).filter(|claim| {
+        (&claim.game[..], claim.version, &claim.params) == (game.name(), game.version(), &game.params())
+            && (&claim.agent, claim.network.as_ref()) == (&spec, Some(&sums))
+            && claim.asked.is_none()
+            && claim.book == network.book.as_deref().and_then(book_checksum)
+    });
+    let seats: Vec<String> = claims.map(|claim| format!("player {}", claim.seat)).collect();
+    (!seats.is_empty()).then(|| format!("{spec} cannot be beaten from the start as {}", seats.join(" or ")))
+}
+
+/// Checksum of a book of corrections; `None` if it cannot be read.
+pub(crate) fn book_checksum(path: &Path) -> Option<String> {
+    Some(crc32_text(&std::fs::read(path).ok()?))
+}
