@@ -62,7 +62,7 @@ pub enum Extent {
 pub struct IllegalMove(pub u64);
 
 /// Most positions of a walk.
-pub const MOST_WALKED: usize = EMPTY as usize;
+pub const MOST_WALKED: usize = (EMPTY - 1) as usize;
 
 /// An empty slot.
 const EMPTY: u32 = u32::MAX;

@@ -10,4 +10,6 @@ pub use builder::{Heads, Init, NeighbourTable, NetworkBuilder};
 pub(crate) use fusion::{Step, fused};
 pub use kind::NetworkKind;
 pub use operations::{HeadSpec, OUTCOMES, TargetShape, Var};
-pub(crate) use operations::{Network, Op, POLICY, VALUE};
+pub(crate) use operations::{Network, Op};
+#[cfg(feature = "train")]
+pub(crate) use operations::{POLICY, VALUE};

@@ -49,6 +49,7 @@ pub struct HeadSpec {
 
 impl HeadSpec {
     /// The heads of every network.
+    #[cfg(feature = "train")]
     pub(crate) fn of_every_network() -> [HeadSpec; 2] {
         let spec = |name: &str, shape| HeadSpec { name: name.to_owned(), shape };
         [spec("policy", TargetShape::Actions), spec("value", TargetShape::Classes(OUTCOMES))]
