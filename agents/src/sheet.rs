@@ -12,6 +12,35 @@ pub fn section(game: &dyn PlayableGame, heading: &str) -> Option<String> {
     Some(plain(lines.join("\n").trim()))
 }
 
+/// A sentence of how to play, with what happens in the picture beside it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Lesson {
+    /// The sentence.
+    pub text: String,
+    /// A position of the game with its default parameters, and an action that is played there.
+    pub picture: Option<[String; 2]>,
+}
+
+/// How to play a game, in a few sentences, from the numbered list of that section of its sheet. A line
+/// `<!-- position | action -->` before a sentence is its picture. Empty without such a section.
+#[must_use]
+pub fn lessons(game: &dyn PlayableGame) -> Vec<Lesson> {
+    let (mut lessons, mut next) = (Vec::<Lesson>::new(), None);
+    let sheet = game.files().sheet.unwrap_or_default();
+    let lines = sheet.lines().skip_while(|line| title(line) != Some("How to play")).skip(1);
+    for line in lines.take_while(|line| title(line).is_none()) {
+        if let Some(picture) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) {
+            next = picture.split_once(" | ").map(|(position, action)| [position.to_owned(), action.to_owned()]);
+        } else if let Some((_, text)) = line.split_once(". ").filter(|(number, _)| number.parse::<u8>().is_ok()) {
+            lessons.push(Lesson { text: text.to_owned(), picture: next.take() });
+        } else if let Some(last) = lessons.last_mut().filter(|_| !line.trim().is_empty()) {
+            last.text += &format!(" {}", line.trim());
+        }
+    }
+    lessons
+}
+
 /// A parameter of a game as the table of its sheet explains it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

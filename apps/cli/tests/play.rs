@@ -120,7 +120,10 @@ fn a_position_between_two_people_goes_back_ply_by_ply() {
 
 #[test]
 fn rules_are_printed_for_a_terminal() {
-    let output = turnstone(&["rules", "mancala"]);
+    let lesson = String::from_utf8(turnstone(&["rules", "mancala"]).stdout).expect("UTF-8");
+    assert!(lesson.starts_with("1. On your turn") && lesson.contains("after B4:\n"), "{lesson}");
+    assert!(lesson.lines().all(|line| line.chars().count() <= 80) && !lesson.contains("<!--"), "{lesson}");
+    let output = turnstone(&["rules", "mancala", "--full"]);
     let sheet = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(sheet.starts_with("# Mancala") && sheet.contains("## Notation"), "{sheet}");
     assert!(!sheet.contains("<img") && !sheet.contains("](../"), "{sheet}");

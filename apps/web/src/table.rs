@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use turnstone_agents::sheet::{Parameter, parameters, section};
+use turnstone_agents::sheet::{Parameter, lessons, parameters, section};
 use turnstone_agents::{PRETRAINED, PlayableGame, Role, Traits, levels};
 use turnstone_env::board::{self, Content, Place, Shape};
 use turnstone_env::{Action, AnyState, Side};
@@ -38,6 +38,8 @@ struct Board {
     levels: Vec<Level>,
     /// The starting position.
     start: String,
+    /// How to play, a sentence each, with a position and an action to show beside it.
+    lessons: Vec<(String, Option<[String; 2]>)>,
     /// The rules in words, as Markdown; absent where the game has no sheet.
     rules: Option<String>,
 }
@@ -182,6 +184,7 @@ impl Table {
             heuristics: game.heuristics(),
             levels: if params == defaults { playable_levels(game) } else { Vec::new() },
             start: game.position_text(&game.start()),
+            lessons: lessons(game).into_iter().map(|lesson| (lesson.text, lesson.picture)).collect(),
             rules: section(game, "Rules"),
         })
     }
@@ -323,7 +326,7 @@ mod tests {
         let board = parsed(&table.board());
         assert_eq!((board["dark"].as_u64(), board["sides"][0].as_str()), (Some(1), Some("White")));
         assert_eq!(board["standard"], true);
-        assert!(board["rules"].as_str().unwrap().starts_with("White is player 1"));
+        assert!(board["rules"].as_str().unwrap().starts_with("White is player 1."));
         let pieces = &board["params"][1];
         assert_eq!((pieces["key"].as_str(), pieces["default"].as_str()), (Some("pieces"), Some("8")));
         assert_eq!((pieces["range"].as_str(), pieces["meaning"] == ""), (Some("3 to 9"), false));

@@ -139,6 +139,23 @@ export async function people({ test, open, play, state, settled, picture, access
     await close();
   });
 
+  await test('how to play has five sentences and four pictures, which are no places to press', async () => {
+    for (const game of GAMES) {
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=human`, { size: LAPTOP, media: CALM });
+      assert.equal(await page.locator('.lessons li').count(), 5, game);
+      const marks = await page.$$eval('.lessons .board', (boards) => boards.map((board) => board.querySelectorAll('.last').length));
+      assert.ok(marks.length === 4 && marks.every((count) => count > 0), `${game}: ${marks}`);
+      const reached = await page.$$eval('.lessons .point', (points) => points.filter((point) => { point.focus(); return document.activeElement === point; }).length);
+      assert.equal(reached, 0, 'the keyboard goes past them');
+      await picture(page, `lessons-${game}`);
+      await close();
+    }
+    // With other rules the positions are not there, and the sentences are.
+    const { page, close } = await open('/?game=konane&param.size=6&p1=human&p2=human', { media: CALM });
+    assert.deepEqual([await page.locator('.lessons li').count(), await page.locator('.lessons .board').count()], [5, 0]);
+    await close();
+  });
+
   /** Plays as the first side until the second one has played `count` moves. */
   const answered = async (page, count) => {
     for (;;) {

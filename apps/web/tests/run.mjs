@@ -330,7 +330,7 @@ async function tests(runs) {
 
   await test('rules in words, parameters as choices, and clocks', async () => {
     const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
-    assert.match(await page.innerText('#how-text'), /sows them one by one/, 'open where it has room');
+    assert.match(await page.innerText('#how-text'), /Drop them one by one into the next pits/, 'open where it has room');
     await page.click('#how summary');
     assert.equal(await page.isVisible('#how-text'), false);
     await page.selectOption('#fields [name="end_rule"]', 'either_side_empty');

@@ -116,6 +116,7 @@ export const t = {
   won: (side: string, margin: number) => `${side} has won${margin > 0 ? ` by ${margin}` : ''}`,
   youWon: (margin: number) => `You have won${margin > 0 ? ` by ${margin}` : ''}`,
   youLost: (side: string, margin: number) => `You have lost: ${side} has won${margin > 0 ? ` by ${margin}` : ''}`,
+  rulesInFull: 'The rules in full',
   because: (reason: string, end: string) => `${reason}: ${end.replace(/^You|^The/, (word) => word.toLowerCase())}`,
   /** What the last move brought about, as a sentence. */
   event: (event: string) => (event === '' || /[.!?]$/.test(event) ? event : `${event}.`),

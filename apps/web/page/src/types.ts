@@ -18,6 +18,8 @@ export interface Board {
   /** Agents of measured strength, the weakest first; none with other than the standard parameters. */
   levels: Level[];
   start: string;
+  /** How to play, a sentence each, with a position and an action to show beside it. */
+  lessons: [text: string, picture: [position: string, action: string] | null][];
   /** The rules in words, as Markdown. */
   rules: string | null;
 }

@@ -8,11 +8,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use rand::Rng;
 use serde_json::json;
-use turnstone_agents::sheet::section;
 use turnstone_agents::{PlayableGame, Search, SearchInfo, SearchRequest};
 use turnstone_arena::PlayedGame;
 use turnstone_base::streams::{Purpose, Stream, stream};
-use turnstone_base::terminal::terminal_size;
 use turnstone_base::text::{printable, shell_path, shell_word};
 use turnstone_env::{Action, AnyState, Side};
 
@@ -24,8 +22,8 @@ use super::screen::{Screen, move_line};
 use super::view::{best_line, coloured, in_words, numbered, soft};
 use crate::args::param_options;
 use crate::called::as_called;
+use crate::commands::rules::how_to_play;
 use crate::commands::show::describe;
-use crate::output::reflowed;
 
 /// How a game is played.
 pub(super) struct Settings {
@@ -267,12 +265,8 @@ impl<'a> Session<'a> {
             Command::Undo => self.screen.say("you have no move to take back"),
             Command::Hint => self.hint()?,
             Command::Board => self.show(),
-            Command::Rules => match section(self.game, "Rules") {
-                Some(text) => {
-                    let more = format!("more: turnstone rules {}", self.game.name());
-                    let text = terminal_size().map_or(text.clone(), |[width, _]| reflowed(&text, width));
-                    self.screen.say(&format!("{text}\n{}", as_called(&more)));
-                }
+            Command::Rules => match how_to_play(self.game) {
+                Some(text) => self.screen.say(&text),
                 None => self.screen.say(&format!("{} has no sheet of its rules", self.game.name())),
             },
             Command::Save(file) => match self.save(file.as_deref()) {
