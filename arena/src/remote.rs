@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_agents::search::Stop;
-use turnstone_agents::{Agent, PlayableGame, Traits};
+use turnstone_agents::{Agent, Traits};
 
 use super::record::{GameRecord, TournamentHeader, TournamentSettings};
 use super::schedule::PlannedGame;
@@ -25,8 +25,6 @@ pub trait Remote: Sync {
 
 /// Games of a round.
 pub struct RemoteRound<'a> {
-    /// The game.
-    pub game: &'a dyn PlayableGame,
     /// The agents by index.
     pub agents: &'a [&'a Agent],
     /// Settings and openings.
@@ -45,8 +43,6 @@ pub struct RemoteRound<'a> {
 
 /// Positions for an agent to answer.
 pub struct RemotePositions<'a> {
-    /// The game.
-    pub game: &'a dyn PlayableGame,
     /// The agent.
     pub agent: &'a Agent,
     /// The positions' texts.

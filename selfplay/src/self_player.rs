@@ -22,11 +22,6 @@ pub trait SelfPlayer: Sync {
         progress: &Progress,
         stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError>;
-
-    /// Names and values to be logged with every iteration, besides its own metrics.
-    fn scalars(&self) -> Vec<(String, f64)> {
-        Vec::new()
-    }
 }
 
 /// The threads of this machine.

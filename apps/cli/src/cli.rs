@@ -9,7 +9,6 @@ use turnstone_selfplay::Games;
 
 use crate::added::{Host, Run};
 use crate::called::PROGRAM;
-use crate::cluster;
 use crate::commands;
 use crate::help::{Additions, with_help};
 use crate::usage::{advised, with_negative_numbers};
@@ -66,6 +65,15 @@ enum Command {
     Solve(commands::solve::Solve),
     /// Measure speed on this machine
     Bench(commands::bench::Bench),
+    /// Play games of self-play and matches for leaders on other machines
+    #[cfg(feature = "cluster")]
+    Worker(turnstone_cluster::WorkerOptions),
+    /// Show the runs and workers of a cluster
+    #[cfg(feature = "cluster")]
+    Cluster(turnstone_cluster::ClusterOptions),
+    #[cfg(not(feature = "cluster"))]
+    #[command(hide = true, alias = "cluster", disable_help_flag = true)]
+    Worker(crate::cluster::Absent),
     // The commands about the command line itself come after the added ones, in manual pages too.
     /// Print a completion script for a shell
     #[command(display_order = 900)]
@@ -77,10 +85,8 @@ enum Command {
 
 /// The definition of the command line, with what was added and its help in groups.
 pub(crate) fn definition(additions: &Additions) -> clap::Command {
-    let added = additions.commands();
-    let program = Cli::command()
-        .subcommands(added.iter().map(|command| command.definition.clone()))
-        .mut_subcommands(|command| cluster::with_options(command, additions.cluster));
+    let added = &additions.commands;
+    let program = Cli::command().subcommands(added.iter().map(|command| command.definition.clone()));
     let mut program = with_negative_numbers(with_help(program, additions));
     // Completions have the commands in this order.
     let place = |command: &clap::Command| match command.get_name() {
@@ -114,7 +120,7 @@ impl Call {
             .try_get_matches_from(arguments)
             .map_err(|error| advised(error, arguments, &definition(additions)))?;
         let name = matches.subcommand_name().unwrap_or_default();
-        match additions.commands().into_iter().find(|command| command.definition.get_name() == name) {
+        match additions.commands.iter().find(|command| command.definition.get_name() == name) {
             Some(command) => {
                 let (_, own) = matches.remove_subcommand().expect("it has just been named");
                 Ok(Self::Added(command.run, own))
@@ -151,16 +157,28 @@ impl Cli {
             Command::Analyse(command) => command.run(games),
             Command::Review(command) => command.run(games),
             Command::Doctor(command) => command.run(games),
-            Command::Train(command) => command.run(games, additions.cluster),
+            Command::Train(command) => command.run(games),
             Command::Sweep(command) => command.run(games),
             Command::Report(command) => command.run(games),
             Command::Serve(command) => command.run(games),
             Command::Export(command) => command.run(games),
-            Command::Arena(command) => command.run(games, additions.cluster),
-            Command::Grade(command) => command.run(games, additions.cluster),
+            Command::Arena(command) => command.run(games),
+            Command::Grade(command) => command.run(games),
             Command::Certify(command) => command.run(games),
             Command::Solve(command) => command.run(games),
             Command::Bench(command) => command.run(games),
+            #[cfg(feature = "cluster")]
+            Command::Worker(options) => {
+                turnstone_cluster::work(options, PROGRAM, games, crate::signals::stop_on_signals()?)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            #[cfg(feature = "cluster")]
+            Command::Cluster(options) => {
+                crate::output::print_text(&turnstone_cluster::status(options)?);
+                Ok(ExitCode::SUCCESS)
+            }
+            #[cfg(not(feature = "cluster"))]
+            Command::Worker(command) => command.run(),
             Command::Completions(command) => Ok(command.run(definition(additions))),
             Command::Man(command) => command.run(definition(additions)),
         }

@@ -6,8 +6,6 @@ use clap::Command;
 
 use crate::added::Command as Added;
 
-use crate::cluster::{self, Cluster};
-
 /// Stands where a group has the commands that are added to it.
 const ADDED: &str = "";
 
@@ -15,7 +13,7 @@ const ADDED: &str = "";
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Start here", &["games", "rules", "play", "train", "report", ADDED]),
     ("Play", &["agents", "show", "analyse", "review", "engine", "serve", ADDED]),
-    (cluster::GROUP, &[ADDED]),
+    ("Many machines", &["worker", "cluster", ADDED]),
     ("Measure", &["arena", "grade", "certify", "solve", "doctor", "sweep", "bench", ADDED]),
     ("Develop", &["export", ADDED, "completions", "man"]),
 ];
@@ -24,24 +22,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     pub(crate) commands: Vec<Added>,
-    /// How other machines can play for commands.
-    pub(crate) cluster: Option<Cluster>,
     /// The first game that was added, which the examples in the help name.
     pub(crate) game: Option<&'static str>,
-}
-
-impl Additions {
-    /// The added commands, and before them those of the cluster.
-    pub(crate) fn commands(&self) -> Vec<Added> {
-        [cluster::commands(self.cluster), self.commands.clone()].concat()
-    }
 }
 
 /// The program's definition with grouped help. Where an example has a game's name in braces, a program with a game of
 /// its own names that one.
 pub(crate) fn with_help(program: Command, additions: &Additions) -> Command {
     let mut template = String::from("{about}\n\n{usage-heading} {usage}\n\n");
-    template += &groups(&program, &additions.commands());
+    template += &groups(&program, &additions.commands);
     template += "Options:\n{options}\n\nMore about a command: turnstone <command> --help";
     program.help_template(template).mut_subcommands(|command| {
         let Some(help) = command.get_after_help().map(ToString::to_string) else { return command };
@@ -109,7 +98,7 @@ mod tests {
     fn every_command_is_in_a_group_and_has_two_examples_that_parse() {
         let added = Additions::default();
         let program = definition(&added);
-        assert!(!groups(&program, &added.commands()).contains("More:"), "a command is in no group of the help");
+        assert!(!groups(&program, &added.commands).contains("More:"), "a command is in no group of the help");
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  turnstone ")).collect();
@@ -152,7 +141,7 @@ mod tests {
         };
         let commands = vec![command("first", "Play"), command("second", "Develop"), command("third", "Mine")];
         let added = Additions { commands, ..Additions::default() };
-        let groups = groups(&definition(&added), &added.commands());
+        let groups = groups(&definition(&added), &added.commands);
         for part in [
             "  serve        ",
             "\n  first        Mine\n\n",

@@ -15,9 +15,7 @@ mod signals;
 pub mod output;
 mod called;
 mod added;
-pub mod cluster;
-#[cfg(feature = "cluster")]
-pub mod nats;
+mod cluster;
 pub mod engine;
 pub mod analysis;
 pub mod export;

@@ -16,7 +16,6 @@ use turnstone_trainer::targets::{Target, register_target};
 use crate::added::Command;
 use crate::called::{as_called, call_program};
 use crate::cli::{Call, is_command};
-use crate::cluster::Cluster;
 use crate::help::Additions;
 use crate::output::one_line;
 
@@ -41,21 +40,10 @@ impl From<Games> for Program {
 }
 
 impl Program {
-    /// Creates the program with the built-in games, and with clusters if the feature `cluster` is on.
+    /// Creates the program with the built-in games.
     #[must_use]
     pub fn new() -> Self {
-        #[cfg(feature = "cluster")]
-        return Self::default().with_cluster(crate::nats::NATS);
-        #[cfg(not(feature = "cluster"))]
-        return Self::default();
-    }
-
-    /// Lets other machines play for `train`, `arena` and `grade`, with the option `--cluster` and the commands that come with
-    /// it. With the feature `cluster` this is `turnstone::nats::NATS`, which [`Program::new`] has already.
-    #[must_use]
-    pub fn with_cluster(mut self, cluster: Cluster) -> Self {
-        self.additions.cluster = Some(cluster);
-        self
+        Self::default()
     }
 
     /// Adds a game, by the type that says what is known about it. It replaces a game of the same name.

@@ -17,10 +17,10 @@ mod processes;
 mod wire;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nats::Server;
-use processes::{Place, config, differences};
+use processes::{Place, config, differences, wait_until};
 
 /// Games, searches, overlaps and arithmetics, with the number of workers.
 const CASES: [(&str, &str, bool, &str, usize); 5] = [
@@ -49,30 +49,36 @@ fn a_cluster_ends_in_the_bytes_of_one_machine() {
             assert!(said.contains("stopped") && !said.contains("warning"), "{said}");
         }
     }
-    let (code, status, _) = Place::new("").run_to_end(&["cluster", "status", &server.url()]);
-    assert!(code == Some(0) && status.starts_with("(no run)"), "{status}");
-    assert_eq!(status.matches("        0 messages       0.0 MB").count(), 3, "nothing is left on the server: {status}");
+    assert_eq!(Place::new("").status(&server.url(), &[]), "(no run)\n");
+    for stream in ["TURNSTONE_JOBS", "TURNSTONE_RESULTS", "KV_turnstone_work", "KV_turnstone_leaders"] {
+        assert_eq!(server.messages(stream), 0, "something is left in {stream}");
+    }
 }
 
 #[test]
-fn a_leader_without_workers_waits_and_says_so() {
+fn a_leader_waits_for_workers_and_the_next_one_takes_what_they_have_played() {
     let Some(server) = Server::start("") else { return };
     let place = Place::new(&config("mu_torere", "puct", false, "f32"));
-    let alone = place.alone();
-    let leader = place.lead(&server.url(), "led", &[]);
+    let (url, alone) = (server.url(), place.alone());
+    let leader = place.lead(&url, "led", &[]);
     leader.wait_for("waiting for workers; start one with: turnstone worker nats://");
-    let (_, status, _) = place.run_to_end(&["cluster", "status", &server.url()]);
+    let status = |more: &[&str]| place.status(&url, more);
+    let text = status(&[]);
     assert!(
-        status.contains(": self-play of iteration 1, 0 of 24 items\n  jobs: 20 waiting, 0 in work, 0 done"),
-        "{status}"
+        text.contains(": self-play of iteration 1, 0 of 24 items\n  jobs: 20 waiting, 0 in work, 0 done"),
+        "{text}"
     );
-    assert!(status.lines().all(|line| line.len() <= 80), "{status}");
-    let (_, status, _) = place.run_to_end(&["cluster", "status", &server.url(), "--json"]);
-    let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
-    let runs: Vec<_> = status["runs"].as_object().expect("runs").values().collect();
-    assert!(runs.len() == 1 && runs[0]["waiting"] == 20 && runs[0]["leader"]["game"] == "mu_torere", "{status}");
-    let worker = place.worker(&server.url(), &["--name", "w7"]);
-    leader.wait_for("worker w7 plays with 1 thread");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&status(&["--json"])).expect("JSON");
+    let runs: Vec<_> = json["runs"].as_object().expect("runs").values().collect();
+    assert!(runs.len() == 1 && runs[0]["waiting"] == 20 && runs[0]["leader"]["game"] == "mu_torere", "{json}");
+    leader.kill();
+    let worker = place.worker(&url, &["--name", "w7"]);
+    wait_until(|| status(&[]).contains("jobs: 0 waiting, 0 in work\n"), &|| status(&[]));
+    worker.stop();
+    let leader = place.resume(&url, "led", &[]);
+    wait_until(|| status(&[]).contains(": self-play of iteration 2, 0 of 24 items"), &|| status(&[]));
+    let worker = place.worker(&url, &[]);
     leader.ends_as(&alone, &place.path("led"));
     worker.stop();
 }
@@ -86,7 +92,7 @@ fn matches_and_grades_of_a_cluster_are_those_of_one_machine() {
     let stopped = place.spawn(&["arena", "mancala", "random", "random", "--cluster", &url], "arena");
     stopped.wait_for("waiting for workers");
     assert_eq!(stopped.terminate().0, Some(130));
-    let (_, over, _) = place.run_to_end(&["cluster", "status", &url]);
+    let over = place.status(&url, &[]);
     assert!(over.starts_with("(no run)"), "nothing is left: {over}");
     let arena = ["arena", "mancala", "az:pretrained,sims=16", "alphabeta:depth=2", "random", "--games", "8", "--json"];
     let sequential =
@@ -129,12 +135,12 @@ fn kills_stops_and_a_lost_store_change_nothing() {
                 workers.remove(0).kill();
                 workers.push(place.worker(&server.url(), &[]));
             }
-            1 | 6 => {
+            1 | 3 => {
                 leader.kill();
                 leader = place.resume(&server.url(), "led", &patient);
             }
-            3 => server.restart(false),
-            4 => server.restart(true),
+            4 => server.restart(false),
+            6 => server.restart(true),
             8 => workers[0].signal("-STOP"),
             14 => workers[0].signal("-CONT"),
             _ => {}
@@ -180,11 +186,8 @@ fn a_run_whose_leader_is_killed_can_be_finished_on_one_machine() {
     assert!(code == Some(0) && said.contains("led/cluster is removed"), "{said}");
     assert!(!place.path("led/cluster").exists());
     assert_eq!(differences(&place.alone(), &place.path("led")), Vec::<String>::new(), "{said}");
-    let status = || place.run_to_end(&["cluster", "status", &server.url()]).1;
-    let until = Instant::now() + Duration::from_secs(20);
-    while !status().contains(": no leader (resume the run with --cluster") {
-        assert!(Instant::now() < until, "{}", status());
-    }
+    let status = || place.status(&server.url(), &[]);
+    wait_until(|| status().contains(": no leader (resume the run with --cluster"), &status);
     std::fs::write(place.path("alone/cluster"), "no folder").expect("writable");
     let (code, _, said) = place.run_to_end(&["train", "--resume", "alone"]);
     assert!(code == Some(0) && said.contains("warning: alone/cluster is not removed: "), "{said}");

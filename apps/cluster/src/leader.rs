@@ -6,81 +6,74 @@
 mod cut;
 mod key;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
-use async_nats::jetstream::message::{Acker, Message};
-use futures_util::StreamExt;
+use async_nats::jetstream::stream::ConsumerErrorKind;
+use clap::Args;
+use futures_util::future::{ready, try_join_all};
+use futures_util::{StreamExt, stream};
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use turnstone_agents::search::Stop;
-use turnstone_models::Precision;
+use turnstone_base::terminal::Reporter;
 
 use self::cut::jobs;
 use self::key::{Key, keep, run_name, take};
-use crate::link::{
-    FORGOTTEN_AFTER, Link, Note, SERVER_PATIENCE, TakeNote, ensure_storage, lock, put_work, refusal, remove_work,
-};
-use crate::messages::{JOBS, Job, RESULTS, Results, Run, job_subject, result_subject};
-use crate::probe::Probe;
-use crate::server::{ServerOptions, shown};
-use crate::status::WorkerStatus;
-use crate::wire::sha256;
+use crate::link::{FORGOTTEN_AFTER, Link, PATIENCE, ensure_storage, lock, put_work, refusal, remove_work};
+use crate::messages::{JOBS, Job, Played, RESULTS, job_subject, result_subject, sha256};
+use crate::probe::{Probe, Run};
+use crate::server::Credentials;
 
 /// Time between two looks at the queue.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Maximum number of messages that are sent or taken together.
-const AT_ONCE: usize = 256;
-/// Number of reports that a job cannot be played at which the run ends.
+/// Number of failures of a job at which the run ends.
 const MOST_FAILURES: u32 = 3;
 /// Number of workers that may be killed over a job. It is larger, since that is seldom the job's fault.
 const MOST_DELIVERIES: i64 = 10;
-/// Time after which the server offers a result again that the leader keeps there.
-const RESULTS_COME_AGAIN: Duration = Duration::from_mins(1);
-/// Longest description that a server stores for a queue.
-const LONGEST_DESCRIPTION: usize = 4096;
 
-/// Settings of a leader.
-#[derive(Clone, Debug)]
-pub struct LeaderSettings {
-    /// Name and version of the program. Only workers of the same play for the run.
-    pub program: String,
-    /// The server.
-    pub server: ServerOptions,
-    /// Folder for the run's name, by which the next leader continues, and its status; without one, the run ends with its
-    /// leader.
-    pub folder: Option<PathBuf>,
-    /// Time after which a job whose worker is silent is given to another.
-    pub ack_wait: Duration,
+/// Number of results that are removed at the same time.
+const MOST_REQUESTS: usize = 256;
+
+/// The cluster of a command.
+#[derive(Args, Clone, PartialEq, Debug, Default)]
+#[command(next_help_heading = "Cluster")]
+pub struct LeaderOptions {
+    /// NATS server whose workers play the games (see `turnstone worker`); the result is the same
+    #[arg(long = "cluster", id = "cluster", value_name = "URL")]
+    pub url: Option<String>,
+    /// Seconds after which the games of a silent worker are given to another [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub ack_wait: Option<u64>,
+    /// Credentials for the server.
+    #[command(flatten)]
+    pub credentials: Credentials,
 }
 
 /// The leader of a run.
 pub struct Leader {
     link: Link,
-    settings: LeaderSettings,
+    url: String,
+    /// For the run's name, by which the next leader continues, and its status; without one, the run ends with its leader.
+    folder: Option<PathBuf>,
     run: String,
-    /// The run's [`Run`] as JSON.
-    description: String,
-    has_same_floats: bool,
-    note: TakeNote,
-    pub(crate) key: Arc<Key>,
-    kept: Mutex<Kept>,
-}
-
-/// What a leader keeps from one work to the next.
-#[derive(Default)]
-struct Kept {
-    /// The results of the last work by their sequence numbers. The server keeps them until the next work begins.
-    results: HashMap<u64, Acker>,
-    workers: BTreeSet<String>,
+    /// The run's queue of jobs; its description is the [`Run`] as JSON.
+    queue: pull::Config,
+    reporter: Arc<Reporter>,
+    key: Arc<Key>,
+    keeper: JoinHandle<()>,
+    /// Sequence numbers of the last work's results. The server has them until the next work begins.
+    results: Mutex<Vec<u64>>,
 }
 
 /// Takes the outcome of the item with this number, or says what is wrong with it.
-type PutItem<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<Result<(), String>>;
+type Put<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<Result<(), String>>;
 
 /// The items of a work, and what its owner does with their outcomes.
 pub(crate) struct Items<'a> {
@@ -89,14 +82,9 @@ pub(crate) struct Items<'a> {
     /// What is being played, in a few words.
     pub(crate) stage: String,
     pub(crate) count: usize,
-    /// Number of consecutive items that one job holds together, and the maximum number of items of a job.
-    pub(crate) group: usize,
-    pub(crate) most: usize,
-    pub(crate) put: PutItem<'a>,
+    pub(crate) put: Put<'a>,
     /// Whether an item is still needed.
     pub(crate) is_needed: &'a dyn Fn(usize) -> bool,
-    /// Takes the effort that workers report, and the number of items received.
-    pub(crate) progress: &'a mut dyn FnMut([u64; 6], usize),
     pub(crate) stop: &'a Stop,
 }
 
@@ -107,10 +95,10 @@ struct Active<'i, 'a> {
     sum: String,
     /// Whether each item has an outcome.
     received: Vec<bool>,
-    /// Number of failures of jobs by their first item.
-    failures: HashMap<usize, u32>,
+    /// Number of failures by item.
+    failures: BTreeMap<usize, u32>,
     began: Instant,
-    /// When results last arrived, or jobs were put on the queue.
+    /// When a result last arrived, or jobs were put on the queue.
     news: Instant,
     /// Number of looks that have found no worker.
     without: u32,
@@ -124,46 +112,44 @@ impl Active<'_, '_> {
 
 impl Leader {
     /// Connects to the server and takes the key of the run, under the name that an earlier leader of the same folder gave it.
+    /// Workers of this program play for it.
     ///
     /// # Errors
     /// The server cannot be reached at first or lacks something, another leader has the key, or the folder cannot be
     /// written.
     pub fn new(
-        settings: LeaderSettings,
+        options: &LeaderOptions,
+        program: &str,
+        folder: Option<PathBuf>,
         game: &dyn turnstone_env::DynGame,
         probe: Probe,
-        note: TakeNote,
+        reporter: Reporter,
         stop: &Stop,
     ) -> Result<Self> {
-        let run = run_name(settings.folder.as_deref(), game.name())?;
-        let link = Link::connect(&settings.server, &run, SERVER_PATIENCE, stop, &note)?;
-        let has_same_floats = probe.precision == Precision::F32;
-        let (program, params) = (settings.program.clone(), game.params());
+        let url = options.url.clone().context("--cluster is missing")?;
+        let (run, reporter) = (run_name(folder.as_deref(), game.name())?, Arc::new(reporter));
+        let link = Link::connect(&url, &options.credentials, &run, PATIENCE, stop, &reporter)?;
+        let (program, params) = (program.to_owned(), game.params());
         let about = Run { program, game: game.name().to_owned(), version: game.version(), params, probe };
-        let description = serde_json::to_string(&about).context("the run's description")?;
-        ensure!(description.len() <= LONGEST_DESCRIPTION, "the settings of game, network and search are too long");
-        let key = Arc::new(Key::new(&run, game.name(), settings.folder.clone()));
-        let url = shown(&settings.server.url);
-        link.wait(take(&link.js, &key, stop, &note)).with_context(|| format!("server {url}"))?;
-        // An earlier leader's results come again at once when its consumer is made anew.
-        let _ = link.wait(link.js.delete_consumer_from_stream(&run, RESULTS));
-        link.handle().spawn(keep(link.js.clone(), Arc::clone(&key)));
-        note(Note::Line(format!("leading {run} on {url}")));
-        Ok(Self { link, settings, run, description, has_same_floats, note, key, kept: Mutex::default() })
+        let queue = pull::Config {
+            durable_name: Some(run.clone()),
+            description: Some(serde_json::to_string(&about).context("the run's description")?),
+            filter_subject: job_subject(&run),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: Duration::from_secs(options.ack_wait.unwrap_or(30)),
+            max_deliver: MOST_DELIVERIES,
+            inactive_threshold: FORGOTTEN_AFTER,
+            max_ack_pending: 100_000,
+            ..pull::Config::default()
+        };
+        let key = Arc::new(Key::new(&run, game.name(), folder.clone()));
+        link.wait(take(&link.js, &key, stop, &reporter)).with_context(|| format!("server {url}"))?;
+        let keeper = link.spawn(keep(link.js.clone(), Arc::clone(&key)));
+        reporter.line(&format!("leading {run} on {url}"));
+        Ok(Self { link, url, folder, run, queue, reporter, key, keeper, results: Mutex::default() })
     }
 
-    /// Whether all workers compute with the floats of this machine, as the self-test has shown. Otherwise it has shown
-    /// that only of integers.
-    #[must_use]
-    pub fn has_same_floats(&self) -> bool {
-        self.has_same_floats
-    }
-
-    fn warning(&self, text: String) {
-        (self.note)(Note::Warning(text));
-    }
-
-    /// Has workers play the items of a work. Returns false if `stop` was raised before the end.
+    /// Has workers play the items of a work. Returns false if `stop` was set before the end.
     pub(crate) fn carry_out(&self, items: &mut Items<'_>) -> Result<bool> {
         let (sum, received, now) = (sha256(items.work), vec![false; items.count], Instant::now());
         {
@@ -171,170 +157,140 @@ impl Leader {
             (status.stage, status.items) = (items.stage.clone(), [0, items.count as u64]);
             status.workers.clear();
         }
-        let mut active = Active { items, sum, received, failures: HashMap::new(), began: now, news: now, without: 0 };
-        let done = self.link.wait(self.collect(&mut active, &mut lock(&self.kept)));
+        let mut active = Active { items, sum, received, failures: BTreeMap::new(), began: now, news: now, without: 0 };
+        let done = self.link.wait(self.collect(&mut active));
         lock(&self.key.status).stage.clear();
         done
     }
 
-    /// Puts jobs on the queue and collects results until nothing is missing. Returns false if `stop` was raised before.
-    async fn collect(&self, active: &mut Active<'_, '_>, kept: &mut Kept) -> Result<bool> {
-        acknowledge(std::mem::take(&mut kept.results).into_values()).await;
-        let (mut looked, mut is_failing) = (Instant::now(), false);
-        let (mut is_published, mut messages) = (false, None);
+    /// Puts jobs on the queue and collects results until nothing is missing. Returns false if `stop` was set before.
+    async fn collect(&self, active: &mut Active<'_, '_>) -> Result<bool> {
+        self.remove_results().await;
+        let (mut results, mut looked, mut is_failing) = (None, Instant::now(), false);
         while active.missing().next().is_some() {
             if active.items.stop.is_raised() {
                 return Ok(false);
             }
             ensure!(!self.key.is_lost.load(Ordering::Relaxed), "another leader has taken over run {}", self.run);
-            if !is_published {
-                if let Err(error) = self.publish(active).await {
-                    if !std::mem::replace(&mut is_failing, true) {
-                        let stage = &active.items.stage;
-                        self.warning(format!("{stage}: the server takes no jobs: {}", refusal(&error)));
+            let Some(messages) = &mut results else {
+                match self.publish(active).await {
+                    Ok(messages) => (results, is_failing) = (Some(messages), false),
+                    Err(error) => {
+                        if !std::mem::replace(&mut is_failing, true) {
+                            let stage = &active.items.stage;
+                            self.reporter.warning(&format!("{stage}: the server takes no jobs: {}", refusal(&error)));
+                        }
+                        sleep(LOOK_EVERY).await;
                     }
-                    sleep(LOOK_EVERY).await;
-                    continue;
                 }
-                (is_published, is_failing, messages) = (true, false, None);
-            }
-            if messages.is_none() {
-                messages = self.messages().await.ok();
-            }
-            match &mut messages {
-                Some(stream) => match timeout(Duration::from_millis(100), stream.next()).await {
-                    Ok(Some(Ok(message))) => self.take(active, kept, message).await?,
-                    Ok(_) => messages = None, // the server is away
-                    Err(_) => {}
-                },
-                None => sleep(Duration::from_millis(300)).await,
+                continue;
+            };
+            match timeout(Duration::from_millis(100), messages.next()).await {
+                Ok(Some(Ok(message))) => self.take(active, message).await?,
+                Ok(_) => results = None,
+                Err(_) => {}
             }
             if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
-                is_published = self.look(active).await?;
+                if !self.look(active).await? {
+                    results = None;
+                }
             }
         }
         Ok(true)
     }
 
-    /// Stores the work, and puts the missing items on the queue in place of what is there.
-    async fn publish(&self, active: &mut Active<'_, '_>) -> Result<()> {
+    /// Stores the work, and puts the missing items on the queue in place of what is there. Returns the results of the run, first
+    /// those that are there already.
+    async fn publish(&self, active: &mut Active<'_, '_>) -> Result<pull::Ordered> {
         let (js, run, subject) = (&self.link.js, &self.run, job_subject(&self.run));
         ensure_storage(js).await?;
-        let consumer = |filter: String, ack_wait| pull::Config {
-            durable_name: Some(run.clone()),
-            filter_subject: filter,
-            ack_policy: AckPolicy::Explicit,
-            ack_wait,
-            inactive_threshold: FORGOTTEN_AFTER,
-            max_ack_pending: 100_000,
-            ..pull::Config::default()
-        };
-        let (description, max_deliver) = (Some(self.description.clone()), MOST_DELIVERIES);
-        let queue = pull::Config { description, max_deliver, ..consumer(subject.clone(), self.settings.ack_wait) };
-        js.create_consumer_on_stream(queue, JOBS).await.context("the queue of the run")?;
-        let results = consumer(result_subject(run, "*"), RESULTS_COME_AGAIN);
-        js.create_consumer_on_stream(results, RESULTS).await.context("the results of the run")?;
+        js.create_consumer_on_stream(self.queue.clone(), JOBS).await.context("the queue of the run")?;
         js.get_stream_no_info(JOBS).await?.purge().filter(&subject).await.context("emptying the queue")?;
         let pieces = put_work(js, run, active.items.work).await.context("storing the work")?;
         let missing: Vec<usize> = active.missing().collect();
-        for some in jobs(&missing, active.items.group, active.items.most).chunks(AT_ONCE) {
-            let mut acks = Vec::new();
-            for &(first, count) in some {
-                let job = Job { work: active.sum.clone(), pieces, first, count };
-                acks.push(js.publish(subject.clone(), serde_json::to_vec(&job)?.into()).await?);
-            }
-            for ack in acks {
-                ack.await?;
-            }
+        let mut acks = Vec::new();
+        for (first, count) in jobs(&missing) {
+            let job = Job { work: active.sum.clone(), pieces, first, count };
+            acks.push(js.publish(subject.clone(), serde_json::to_vec(&job)?.into()).await?.into_future());
         }
+        try_join_all(acks).await?;
         active.news = Instant::now();
-        Ok(())
+        let config = pull::OrderedConfig { filter_subject: result_subject(run, "*"), ..Default::default() };
+        let results: Consumer<pull::OrderedConfig> = js.create_consumer_on_stream(config, RESULTS).await?;
+        Ok(results.messages().await?)
     }
 
-    /// The results of the run as they arrive.
-    async fn messages(&self) -> Result<pull::Stream> {
-        let consumer: Consumer<pull::Config> = self.link.js.get_consumer_from_stream(&self.run, RESULTS).await?;
-        let stream = consumer.stream().max_messages_per_batch(AT_ONCE).expires(Duration::from_secs(10));
-        Ok(stream.heartbeat(Duration::from_secs(2)).messages().await?)
-    }
-
-    /// Takes a message. The server keeps results of the active work.
-    async fn take(&self, active: &mut Active<'_, '_>, kept: &mut Kept, message: Message) -> Result<()> {
+    /// Takes a result. Fails if it is the last failure of an item.
+    async fn take(&self, active: &mut Active<'_, '_>, message: Message) -> Result<()> {
+        active.news = Instant::now();
         let sequence = message.info().map_or(0, |info| info.stream_sequence);
-        let (message, acker) = message.split();
-        match Results::decode(&message.payload) {
-            Ok(results) if results.work == active.sum && results.failed.is_none() => {
-                self.take_results(active, kept, &results)?;
-                kept.results.insert(sequence, acker);
-                return Ok(());
-            }
-            Ok(Results { work, first, worker, failed: Some(why), .. }) if work == active.sum => {
-                let failures = active.failures.entry(first).or_default();
-                *failures += 1;
-                lock(&self.key.status).jobs[2] += 1;
-                let what = format!("{}, item {first} on worker {}: {why}", active.items.stage, worker.0);
-                ensure!(*failures < MOST_FAILURES, "{what} (it has failed {failures} times)");
-                self.warning(format!("{what}; trying again"));
-            }
+        match Played::decode(&message.payload) {
+            Ok(played) if played.work == active.sum => match self.put(active, &played)? {
+                Ok(()) => {
+                    lock(&self.results).push(sequence);
+                    return Ok(());
+                }
+                Err(why) => {
+                    let failures = active.failures.entry(played.item).or_default();
+                    *failures += 1;
+                    lock(&self.key.status).jobs[2] += 1;
+                    let Played { item, worker: (worker, _), .. } = &played;
+                    let what = format!("{}, item {item} on worker {worker}: {why}", active.items.stage);
+                    ensure!(*failures < MOST_FAILURES, "{what} (it has failed {failures} times)");
+                    self.reporter.warning(&format!("{what}; trying again"));
+                }
+            },
             Ok(_) => {} // of a work that is over
-            Err(fault) => self.warning(format!("a result on {} is refused: {fault:#}", message.subject)),
+            Err(fault) => self.reporter.warning(&format!("a result on {} is refused: {fault:#}", message.subject)),
         }
-        acknowledge([acker].into_iter()).await;
+        let _ = self.link.js.get_stream_no_info(RESULTS).await?.delete_message(sequence).await;
         Ok(())
     }
 
-    fn take_results(&self, active: &mut Active<'_, '_>, kept: &mut Kept, results: &Results) -> Result<()> {
-        let ((worker, threads), mut new) = (&results.worker, 0);
-        for (number, item) in &results.items {
-            let taken = match active.received.get(*number) {
-                Some(false) => (active.items.put)(*number, item)?,
-                Some(true) => continue, // the job was played twice, or the message has come again
-                None => Err("it is not one of the work's".to_owned()),
-            };
-            match taken {
-                Ok(()) => (active.received[*number], new) = (true, new + 1),
-                Err(fault) => self.warning(format!("a result of worker {worker} is refused: item {number}: {fault}")),
-            }
+    /// Takes the outcome of an item, or says what is wrong with it.
+    fn put(&self, active: &mut Active<'_, '_>, played: &Played) -> Result<Result<(), String>> {
+        if let Some(why) = &played.failed {
+            return Ok(Err(why.clone()));
         }
-        if new == 0 {
-            return Ok(());
+        match active.received.get(played.item) {
+            Some(false) => {}
+            Some(true) => return Ok(Ok(())), // the job was played twice, or the message has come again
+            None => return Ok(Err("it is not one of the work's".to_owned())),
         }
-        active.news = Instant::now();
-        let count = active.received.iter().filter(|received| **received).count();
-        (active.items.progress)(results.effort, count);
-        if kept.workers.insert(worker.clone()) {
-            let plural = if *threads == 1 { "" } else { "s" };
-            (self.note)(Note::Line(format!("worker {worker} plays with {threads} thread{plural}")));
+        if let Err(fault) = (active.items.put)(played.item, &played.outcome)? {
+            return Ok(Err(format!("its result is refused: {fault}")));
         }
-        let mut status = lock(&self.key.status);
-        status.items[0] = count as u64;
-        status.jobs[0] += 1;
-        status.jobs[1] += u64::try_from(results.delivered - 1).unwrap_or(0);
-        let items = new + status.workers.get(worker).map_or(0, |of| of.items);
-        let rate = items as f64 / active.began.elapsed().as_secs_f64().max(0.001);
-        status.workers.insert(worker.clone(), WorkerStatus { threads: *threads, items, rate });
-        Ok(())
+        active.received[played.item] = true;
+        let ((worker, threads), mut status) = (&played.worker, lock(&self.key.status));
+        status.items[0] += 1;
+        if let Some(deliveries) = played.deliveries {
+            status.jobs[0] += 1;
+            status.jobs[1] += deliveries.saturating_sub(1);
+        }
+        let of = status.workers.entry(worker.clone()).or_default();
+        (of.threads, of.items) = (*threads, of.items + 1);
+        of.rate = of.items as f64 / active.began.elapsed().as_secs_f64().max(0.001);
+        Ok(Ok(()))
     }
 
     /// Looks at the queue. Returns false if the missing items must be put on it again: the server has lost its store, or no
     /// worker has them. Fails if one of the jobs is delivered no more.
     async fn look(&self, active: &mut Active<'_, '_>) -> Result<bool> {
         let js = &self.link.js;
-        let found = async {
-            let results: Consumer<pull::Config> = js.get_consumer_from_stream(&self.run, RESULTS).await?;
-            let queue: Consumer<pull::Config> = js.get_consumer_from_stream(&self.run, JOBS).await?;
-            Ok::<_, anyhow::Error>((queue.cached_info().clone(), results.cached_info().num_pending))
+        let queue: Consumer<pull::Config> = match js.get_consumer_from_stream(&self.run, JOBS).await {
+            Ok(queue) => queue,
+            // The server has lost it, or does not answer.
+            Err(error) => return Ok(!matches!(error.kind(), ConsumerErrorKind::JetStream(_))),
         };
-        let Ok((queue, unread)) = found.await else {
-            return Ok(self.link.client.connection_state() != async_nats::connection::State::Connected);
-        };
-        active.without = if queue.num_waiting + queue.num_ack_pending == 0 { active.without + 1 } else { 0 };
-        if queue.num_pending > 0 && (active.without == 3 || (active.without > 0 && active.without.is_multiple_of(60))) {
-            let url = shown(&self.settings.server.url);
-            (self.note)(Note::Line(format!("waiting for workers; start one with: turnstone worker {url}")));
+        let queue = queue.cached_info();
+        let in_work = queue.num_ack_pending;
+        active.without = if queue.num_waiting + in_work == 0 { active.without + 1 } else { 0 };
+        if queue.num_pending > 0 && active.without == 3 {
+            self.reporter.line(&format!("waiting for workers; start one with: turnstone worker {}", self.url));
         }
-        if queue.num_pending + queue.num_ack_pending as u64 + unread > 0 || active.news.elapsed() < 2 * LOOK_EVERY {
+        let quiet = (2 * LOOK_EVERY).max(self.queue.ack_wait);
+        if queue.num_pending + in_work as u64 > 0 || active.news.elapsed() < quiet {
             return Ok(true);
         }
         let stream = js.get_stream_no_info(JOBS).await?;
@@ -349,29 +305,39 @@ impl Leader {
         );
     }
 
+    /// Removes the last work's results from the server, one by one: servers before 2.10 do not count as free what a purge of a
+    /// subject removes.
+    async fn remove_results(&self) {
+        let results = std::mem::take(&mut *lock(&self.results));
+        let Ok(messages) = self.link.js.get_stream_no_info(RESULTS).await else { return };
+        // One that stays comes again with the next work.
+        let removed = stream::iter(results).map(|sequence| messages.delete_message(sequence));
+        removed.buffer_unordered(MOST_REQUESTS).for_each(|_| ready(())).await;
+    }
+
     /// Ends the run for good: removes its data from the server, and its folder.
     pub fn finish(self) {
         self.end();
-        if let Some(folder) = &self.settings.folder {
+        if let Some(folder) = &self.folder {
             let _ = std::fs::remove_dir_all(folder);
         }
         let [jobs, again, _] = lock(&self.key.status).jobs;
-        (self.note)(Note::Line(format!("workers played {jobs} jobs, {again} were delivered again")));
+        self.reporter.line(&format!("workers played {jobs} jobs, {again} were delivered again"));
     }
 
     /// Removes the run from the server, which would forget it after some days anyway.
     fn end(&self) {
-        let results = std::mem::take(&mut lock(&self.kept).results);
-        self.key.is_over.store(true, Ordering::Relaxed);
+        let js = &self.link.js;
+        self.keeper.abort();
         self.link.wait(async {
-            acknowledge(results.into_values()).await;
+            self.remove_results().await;
+            let _ = js.delete_consumer_from_stream(&self.run, JOBS).await;
             for (stream, subject) in [(JOBS, job_subject(&self.run)), (RESULTS, result_subject(&self.run, "*"))] {
-                let _ = self.link.js.delete_consumer_from_stream(&self.run, stream).await;
-                if let Ok(stream) = self.link.js.get_stream_no_info(stream).await {
+                if let Ok(stream) = js.get_stream_no_info(stream).await {
                     let _ = stream.purge().filter(subject).await;
                 }
             }
-            let _ = remove_work(&self.link.js, &self.run, 0).await;
+            let _ = remove_work(js, &self.run).await;
         });
     }
 }
@@ -379,16 +345,10 @@ impl Leader {
 impl Drop for Leader {
     fn drop(&mut self) {
         // No leader can continue without a folder.
-        if self.settings.folder.is_none() && !self.key.is_over.load(Ordering::Relaxed) {
+        if self.folder.is_none() {
             self.end();
         }
-        self.key.is_over.store(true, Ordering::Relaxed);
+        self.keeper.abort();
         self.link.wait(key::release(&self.link.js, &self.key));
-    }
-}
-
-async fn acknowledge(messages: impl Iterator<Item = Acker>) {
-    for message in messages {
-        let _ = message.ack().await; // without it the message comes again, and is known then
     }
 }

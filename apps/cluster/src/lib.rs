@@ -4,11 +4,10 @@
 //! queue. [`work`] takes jobs, plays them and sends results, which the leader collects by number. Game `n` is the same on
 //! every worker, so that neither the number of workers nor what fails on the way changes a result.
 //!
-//! The interface blocks; tokio and the client of NATS run on a thread of their own.
+//! The interface blocks; tokio and the client of NATS are inside.
 
-mod wire;
-mod probe;
 mod messages;
+mod probe;
 mod work;
 mod server;
 mod link;
@@ -17,11 +16,10 @@ mod leader;
 mod players;
 mod worker;
 
-pub use leader::{Leader, LeaderSettings};
-pub use link::{Note, TakeNote};
-pub use messages::Results;
+pub use leader::{Leader, LeaderOptions};
+pub use messages::Played;
 pub use probe::Probe;
-pub use server::{Credentials, ServerOptions, shown};
-pub use status::{Status, status};
+pub use server::Credentials;
+pub use status::{ClusterOptions, status};
 pub use work::Work;
-pub use worker::{WorkerSettings, work};
+pub use worker::{WorkerOptions, work};

@@ -1,11 +1,10 @@
 //! Messages between leader and workers, and the streams and subjects that they are on.
 
 use anyhow::{Context, Result, ensure};
+use data_encoding::HEXLOWER;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use turnstone_env::Params;
-
-use crate::probe::Probe;
-use crate::wire::{framed, unframed};
+use sha2::{Digest, Sha256};
 
 /// The work queue: each job is delivered until a worker acknowledges it.
 pub(crate) const JOBS: &str = "TURNSTONE_JOBS";
@@ -13,19 +12,8 @@ pub(crate) const JOBS: &str = "TURNSTONE_JOBS";
 pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
 /// Key-value bucket with the work of each run, in pieces under `<run>.<number>`.
 pub(crate) const WORK: &str = "turnstone_work";
-/// Key-value bucket with a key per run, which its leader renews; the value is a [`RunStatus`](crate::RunStatus).
+/// Key-value bucket with a key per run, which its leader renews; the value is a [`RunStatus`](crate::status::RunStatus).
 pub(crate) const LEADERS: &str = "turnstone_leaders";
-
-/// What a run demands of its workers: the program of its leader, the game and the self-test. It describes the run's queue.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Run {
-    pub(crate) program: String,
-    pub(crate) game: String,
-    pub(crate) version: u32,
-    pub(crate) params: Params,
-    pub(crate) probe: Probe,
-}
 
 /// Some items of a work, to be played by one worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,35 +27,30 @@ pub(crate) struct Job {
     pub(crate) count: usize,
 }
 
-/// Outcomes of a job.
+/// An item as a worker has played it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Results {
+pub struct Played {
     /// SHA-256 of the work.
     pub work: String,
-    /// Number of the job's first item.
-    pub first: usize,
+    /// Number of the item; the first one of a job that failed as a whole.
+    pub item: usize,
     /// Name of the worker, and the number of its threads.
     pub worker: (String, usize),
-    /// How often the job was delivered.
-    pub delivered: i64,
-    /// Why the job cannot be played.
+    /// How often its job was delivered, if the item is the job's last one.
+    pub deliveries: Option<u64>,
+    /// Why the item cannot be played.
     pub failed: Option<String>,
-    /// Work since the last results, for display only: positions, simulations; evaluations asked for, answered by the cache,
-    /// merged with others of the same batch, and batches.
-    pub effort: [u64; 6],
-    /// Number and outcome of each item.
-    #[serde(skip)]
-    pub items: Vec<(usize, Vec<u8>)>,
+    /// The record of a game, or the answer to a position.
+    #[serde(with = "serde_bytes")]
+    pub outcome: Vec<u8>,
 }
 
-impl Results {
+impl Played {
     /// Encodes the message.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let lengths: Vec<(usize, usize)> = self.items.iter().map(|(number, item)| (*number, item.len())).collect();
-        let items: Vec<u8> = self.items.iter().flat_map(|(_, item)| item).copied().collect();
-        framed(&(self, lengths), &items)
+        encode(self)
     }
 
     /// Decodes a message.
@@ -75,15 +58,30 @@ impl Results {
     /// # Errors
     /// It is damaged or malformed.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
-        let ((mut results, lengths), mut rest) = unframed::<(Self, Vec<(usize, usize)>)>(bytes)?;
-        for (number, length) in lengths {
-            let (item, after) = rest.split_at_checked(length).context("an item is cut short")?;
-            results.items.push((number, item.to_vec()));
-            rest = after;
-        }
-        ensure!(rest.is_empty(), "it has bytes beyond its items");
-        Ok(results)
+        decode(bytes)
     }
+}
+
+const MAGIC: &[u8; 4] = b"TSC1";
+
+/// Encodes a message: `TSC1`, the value in CBOR, and a CRC-32.
+pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    ciborium::into_writer(value, &mut bytes).expect("a value of plain fields can be written");
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+/// Decodes a message.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let (message, checksum) = bytes.split_last_chunk().context("it is cut short")?;
+    ensure!(crc32fast::hash(message) == u32::from_le_bytes(*checksum), "its checksum is not of its contents");
+    Ok(ciborium::from_reader(message.strip_prefix(MAGIC).context("it is of another kind or version")?)?)
+}
+
+/// SHA-256 as lower-case hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// Whether a text can name a worker or a run, and thus be a part of a subject.
@@ -107,23 +105,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_back_as_they_were_or_are_refused() {
-        let items = vec![(7, vec![1, 2, 3]), (9, Vec::new())];
-        let results = Results { work: "ab".into(), first: 7, effort: [5; 6], items, ..Results::default() };
-        let sound = results.encode();
-        assert_eq!(Results::decode(&sound).expect("sound"), results);
+    fn messages_come_back_as_they_were_or_are_refused() {
+        let played = Played { work: "ab".into(), item: 7, outcome: vec![1, 2, 3], ..Played::default() };
+        let sound = played.encode();
+        assert_eq!(Played::decode(&sound).expect("sound"), played);
         for at in 0..sound.len() {
             let mut damaged = sound.clone();
             damaged[at] ^= 1;
-            assert!(Results::decode(&damaged).is_err() && Results::decode(&sound[..at]).is_err(), "byte {at}");
+            assert!(Played::decode(&damaged).is_err() && Played::decode(&sound[..at]).is_err(), "byte {at}");
         }
-        for lengths in [vec![(7, 4)], vec![(7, 2)], vec![(7, usize::MAX)]] {
-            let bytes = framed(&(&results, lengths), &[1, 2, 3]);
-            assert!(Results::decode(&bytes).is_err());
-        }
-        let mut long = [&b"TSC1"[..], &u32::MAX.to_le_bytes()].concat();
-        long.extend(crc32fast::hash(&long).to_le_bytes());
-        assert!(unframed::<Job>(&long).expect_err("too few bytes").to_string().contains("cut short"));
     }
 
     #[test]

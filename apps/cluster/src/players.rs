@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use serde::de::DeserializeOwned;
-use turnstone_agents::search::CacheStats;
 use turnstone_agents::search::Stop;
 use turnstone_arena::{Remote, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
@@ -12,13 +11,7 @@ use turnstone_selfplay::{
 };
 
 use crate::leader::{Items, Leader};
-use crate::link::lock;
-use crate::work::{of_games, of_positions, of_task};
-
-/// Maximum number of games of self-play of a job: enough for the messages to cost nothing beside the games.
-const MOST_GAMES: usize = 32;
-/// Maximum number of games of a match, or of positions, of a job: as many as a thread plays side by side.
-const MOST_AT_ONCE: usize = 24;
+use crate::work::{Kind, of_agents, of_task};
 
 impl SelfPlayer for Leader {
     fn self_play(
@@ -31,75 +24,50 @@ impl SelfPlayer for Leader {
         let iteration = task.settings.iteration;
         let restore = game.restorer(task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; task.settings.self_play.games_per_iteration];
-        let mut stats = SelfPlayStats::default();
         let done = self.carry_out(&mut Items {
             work: &of_task(game, task)?,
             stage: format!("self-play of iteration {iteration}"),
             count: games.len(),
-            group: 1,
-            most: MOST_GAMES,
-            put: &mut |number, item| Ok(restore(number, item).map(|game| games[number] = Some(game))),
-            is_needed: &|_| true,
-            progress: &mut |[positions, simulations, requests, hits, merged, batches], count| {
-                let cache = CacheStats { requests, hits, merged, batches };
-                stats.add(&SelfPlayStats { positions, simulations, cache, ..SelfPlayStats::default() });
-                progress.games.store(count as u64, Ordering::Relaxed);
+            put: &mut |number, item| {
+                Ok(restore(number, item).map(|game| {
+                    games[number] = Some(game);
+                    progress.games.fetch_add(1, Ordering::Relaxed);
+                }))
             },
+            is_needed: &|_| true,
             stop,
         })?;
         let games = games.into_iter().flatten().collect();
-        Ok(done.then(|| SelfPlayGames::new(iteration, game.spec().features(), games, stats)))
-    }
-
-    fn scalars(&self) -> Vec<(String, f64)> {
-        let status = lock(&self.key.status);
-        let [done, again, failed] = status.jobs;
-        let values = [
-            ("workers", status.workers.len() as f64),
-            ("items_per_second", status.workers.values().map(|worker| worker.rate).sum()),
-            ("jobs", done as f64),
-            ("redelivered", again as f64),
-            ("failed", failed as f64),
-        ];
-        values.map(|(name, value)| (format!("cluster/{name}"), value)).to_vec()
+        Ok(done.then(|| SelfPlayGames::new(iteration, game.spec().features(), games, SelfPlayStats::default())))
     }
 }
 
 impl Remote for Leader {
     fn play(&self, round: &RemoteRound<'_>) -> Result<bool> {
-        let agents = &round.header.agents;
         self.carry_out(&mut Items {
-            work: &of_games(round.game, round.agents, round.header, round.plans)?,
-            stage: match &agents[..] {
-                [a, b] => format!("games of {} against {}", brief(a), brief(b)),
-                _ => format!("games of {} agents", agents.len()),
-            },
+            work: &of_agents(
+                Kind::Games { tournament: Box::new(round.header.clone()), plans: round.plans.to_vec() },
+                round.agents,
+            )?,
+            stage: format!("games of {} agents", round.agents.len()),
             count: round.plans.len(),
-            group: 2,
-            most: MOST_AT_ONCE,
-            put: &mut |number, item| match read(item) {
-                Ok(record) => match (round.check)(number, &record) {
-                    Ok(()) => (round.put)(number, record).map(Ok),
-                    fault => Ok(fault),
-                },
-                Err(fault) => Ok(Err(fault)),
+            put: &mut |number, item| {
+                let checked = read(item).and_then(|record| (round.check)(number, &record).map(|()| record));
+                checked.map_or_else(|fault| Ok(Err(fault)), |record| (round.put)(number, record).map(Ok))
             },
             is_needed: round.is_needed,
-            progress: &mut |_, _| {},
             stop: round.stop,
         })
     }
 
     fn answer(&self, positions: &RemotePositions<'_>) -> Result<bool> {
+        let texts = positions.texts.iter().map(|&text| text.to_owned()).collect();
         self.carry_out(&mut Items {
-            work: &of_positions(positions.game, positions.agent, &positions.texts, positions.seed)?,
-            stage: format!("answers of {}", brief(&positions.agent.spec.to_string())),
+            work: &of_agents(Kind::Positions { texts, seed: positions.seed }, &[positions.agent])?,
+            stage: "answers to positions".to_owned(),
             count: positions.texts.len(),
-            group: 1,
-            most: MOST_AT_ONCE,
             put: &mut |number, item| Ok(read(item).and_then(|answer| (positions.put)(number, answer))),
             is_needed: &|_| true,
-            progress: &mut |_, _| {},
             stop: positions.stop,
         })
     }
@@ -107,12 +75,4 @@ impl Remote for Leader {
 
 fn read<T: DeserializeOwned>(item: &[u8]) -> Result<T, String> {
     serde_json::from_slice(item).map_err(|error| error.to_string())
-}
-
-/// A spec cut to a length that fits a line.
-fn brief(spec: &str) -> String {
-    match spec.char_indices().nth(40) {
-        Some((end, _)) => format!("{}...", &spec[..end]),
-        None => spec.to_owned(),
-    }
 }

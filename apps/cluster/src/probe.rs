@@ -7,10 +7,22 @@ use serde::{Deserialize, Serialize};
 use turnstone_agents::search::Stop;
 use turnstone_agents::settings::Settings;
 use turnstone_agents::shape;
+use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, Weights};
 use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
 
-use crate::wire::sha256;
+use crate::messages::sha256;
+
+/// What a run demands of its workers: the program of its leader, the game and the self-test. It describes the run's queue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Run {
+    pub(crate) program: String,
+    pub(crate) game: String,
+    pub(crate) version: u32,
+    pub(crate) params: Params,
+    pub(crate) probe: Probe,
+}
 
 /// The self-test of a run, and the leader's result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -56,16 +68,11 @@ impl Probe {
         if own == self.checksum {
             return Ok(());
         }
-        let [theirs, here] = [&*self.checksum, &own].map(|sum| sum.get(..8).unwrap_or(sum));
         let advice = match self.precision {
             Precision::I8 => "another program or compiler is at work",
             _ => "floats need the same kind of processor (fused multiply-add); `self_play.precision = \"i8\"` does not",
         };
-        bail!(
-            "the arithmetic of this machine gives other bits than the leader's at {} (self-test {here}, not {theirs}): \
-             {advice}",
-            self.precision
-        );
+        bail!("the arithmetic of this machine gives other bits than the leader's at {}: {advice}", self.precision);
     }
 
     /// Plays its games and returns their SHA-256.
@@ -85,7 +92,6 @@ impl Probe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnstone_env::Params;
     use turnstone_models::ResidualMlp;
 
     #[test]

@@ -1,4 +1,4 @@
-//! The state of a server: runs, their workers, queues and streams.
+//! The state of a server: runs, their workers and queues.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::{Args, Subcommand};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use turnstone_agents::search::Stop;
+use turnstone_base::terminal::Reporter;
 
 use crate::link::Link;
-use crate::messages::{JOBS, LEADERS, RESULTS, WORK};
-use crate::server::ServerOptions;
+use crate::messages::{JOBS, LEADERS};
+use crate::server::Credentials;
 
 /// What the leader of a run says of it every second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -38,17 +40,12 @@ pub(crate) struct WorkerStatus {
     pub(crate) rate: f64,
 }
 
-/// State of a server: it can be shown in lines of 80 columns.
-#[derive(Clone, Debug, Serialize)]
-pub struct Status {
-    /// By run.
-    runs: BTreeMap<String, Queue>,
-    /// Streams on the server: their messages, and the bytes of these.
-    streams: BTreeMap<String, [u64; 2]>,
-}
+/// State of a server: its runs by name.
+#[derive(Default)]
+struct Status(BTreeMap<String, Queue>);
 
 /// Queue of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 struct Queue {
     /// Jobs that wait for a worker, and those that workers have.
     waiting: u64,
@@ -59,19 +56,43 @@ struct Queue {
     leader: Option<RunStatus>,
 }
 
-/// Returns the state of a server.
+/// What is asked of a cluster.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone cluster status nats://leader:4222
+      runs, workers and rates
+  turnstone cluster status nats://leader:4222 --json
+      for a script")]
+pub struct ClusterOptions {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Subcommand, Debug)]
+enum Question {
+    /// Runs, workers and rates
+    Status {
+        /// NATS server of the cluster, e.g. nats://leader:4222
+        url: String,
+        #[command(flatten)]
+        credentials: Credentials,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Returns the state of a server, in JSON or as lines of at most 80 columns.
 ///
 /// # Errors
 /// The server cannot be reached.
-pub fn status(server: &ServerOptions) -> Result<Status> {
-    let link = Link::connect(server, "status", Duration::ZERO, &Stop::default(), &(Arc::new(|_| {}) as _))?;
-    let mut status = Status { runs: BTreeMap::new(), streams: BTreeMap::new() };
+pub fn status(options: &ClusterOptions) -> Result<String> {
+    let Question::Status { url, credentials, json } = &options.question;
+    let quiet = Arc::new(Reporter::new(true));
+    let link = Link::connect(url, credentials, "status", Duration::ZERO, &Stop::default(), &quiet)?;
+    let mut status = Status::default();
     link.wait(async {
-        for name in [JOBS, RESULTS, &format!("KV_{WORK}")] {
-            let Ok(stream) = link.js.get_stream(name).await else { continue };
-            let state = &stream.cached_info().state;
-            status.streams.insert(name.to_owned(), [state.messages, state.bytes]);
-        }
         // Without streams there has been no leader yet.
         let Ok(stream) = link.js.get_stream(JOBS).await else { return Ok(()) };
         let leaders = link.js.get_key_value(LEADERS).await?;
@@ -79,16 +100,16 @@ pub fn status(server: &ServerOptions) -> Result<Status> {
         while let Some(info) = consumers.next().await.transpose()? {
             let leader = leaders.get(&info.name).await?.and_then(|value| serde_json::from_slice(&value).ok());
             let (waiting, in_work, idle) = (info.num_pending, info.num_ack_pending as u64, info.num_waiting as u64);
-            status.runs.insert(info.name, Queue { waiting, in_work, idle, leader });
+            status.0.insert(info.name, Queue { waiting, in_work, idle, leader });
         }
         Ok::<_, anyhow::Error>(())
     })?;
-    Ok(status)
+    Ok(if *json { serde_json::json!({ "runs": status.0 }).to_string() } else { status.to_string() })
 }
 
 impl Display for Status {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        for (name, Queue { waiting, in_work, idle, leader }) in &self.runs {
+        for (name, Queue { waiting, in_work, idle, leader }) in &self.0 {
             let Some(leader) = leader else {
                 writeln!(f, "{name}: no leader (resume the run with --cluster; it expires after 3 days)")?;
                 writeln!(f, "  jobs: {waiting} waiting, {in_work} in work")?;
@@ -103,11 +124,8 @@ impl Display for Status {
                 writeln!(f, "  {worker:<40} {threads:>4} threads {items:>8} items {rate:>8.1}/s")?;
             }
         }
-        if self.runs.is_empty() {
+        if self.0.is_empty() {
             writeln!(f, "(no run)")?;
-        }
-        for (name, [messages, bytes]) in &self.streams {
-            writeln!(f, "{name:<20} {messages:>9} messages {:>9.1} MB", *bytes as f64 / 1e6)?;
         }
         Ok(())
     }

@@ -1,103 +1,72 @@
-//! The work of a run: everything that its games or answers depend on, as bytes that are named by their checksum. A header
-//! (JSON) is followed by the checkpoints of the networks and the observations by which self-play quantises its own (f32).
+//! The work of a run: everything that its games or answers depend on, as bytes that are named by their checksum.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 use turnstone_agents::settings::Settings;
-use turnstone_agents::{Agent, LoadedNetwork, PlayableGame, checkpoint_params, shape};
+use turnstone_agents::{Agent, LoadedNetwork, checkpoint_params, shape};
 use turnstone_arena::{PlannedGame, TournamentHeader, is_portable};
-use turnstone_env::Params;
 use turnstone_models::{CheckpointInfo, save_bytes};
-use turnstone_selfplay::{GameSettings, Games, Task, TrainableGame};
+use turnstone_selfplay::{GameSettings, Task, TrainableGame};
 
-use crate::wire::{framed, unframed};
+use crate::messages::{decode, encode};
 
+/// A work as it is sent.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
-    game: String,
-    version: u32,
-    params: Params,
-    items: Items,
-    /// Lengths of the checkpoints; 0 for an agent without one.
-    checkpoints: Vec<usize>,
+struct Sent {
+    kind: Kind,
+    /// Specs and checkpoints of the agents.
+    agents: Vec<(String, Option<ByteBuf>)>,
+    /// Checkpoint of self-play, and the observations by which its network is quantised.
+    network: Option<ByteBuf>,
+    samples: Vec<f32>,
 }
 
-/// The items of a work, and the specs of the agents that play them.
+/// The items of a work, by number.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Items {
+pub(crate) enum Kind {
     SelfPlay(Box<GameSettings>),
-    Games { agents: Vec<String>, tournament: Box<TournamentHeader>, plans: Vec<PlannedGame> },
-    Positions { agent: String, texts: Vec<String>, seed: u64 },
+    Games { tournament: Box<TournamentHeader>, plans: Vec<PlannedGame> },
+    Positions { texts: Vec<String>, seed: u64 },
 }
 
 /// The work of a run as it was read.
 pub struct Work {
-    pub(crate) game: Arc<dyn TrainableGame>,
     pub(crate) kind: Kind,
-}
-
-/// The items by number.
-pub(crate) enum Kind {
-    SelfPlay(Box<Task>),
-    Games { agents: Vec<Agent>, tournament: Box<TournamentHeader>, plans: Vec<PlannedGame> },
-    Positions { agent: Box<Agent>, texts: Vec<String>, seed: u64 },
+    /// The agents that play the games, or the one that answers.
+    pub(crate) agents: Vec<Agent>,
+    /// The games of self-play.
+    pub(crate) task: Option<Task>,
 }
 
 impl Work {
-    /// Number of items.
-    #[must_use]
-    pub fn items(&self) -> usize {
-        match &self.kind {
-            Kind::SelfPlay(task) => task.settings.self_play.games_per_iteration,
-            Kind::Games { plans, .. } => plans.len(),
-            Kind::Positions { texts, .. } => texts.len(),
-        }
-    }
-
     /// Reads a work.
     ///
     /// # Errors
-    /// It is malformed, of a game that this program does not have, or a value in it is out of range.
-    pub fn decode(bytes: &[u8], games: &Games) -> Result<Self> {
-        let (header, mut rest) = unframed::<Header>(bytes)?;
-        let game = games.make(&header.game, &header.params)?;
-        let is_same = (game.version(), game.params()) == (header.version, header.params);
-        ensure!(is_same, "it is for another version of {}", header.game);
-        let (mut networks, name) = (Vec::new(), Path::new("of the work"));
-        for length in header.checkpoints {
-            let (checkpoint, after) = rest.split_at_checked(length).context("it is cut short")?;
-            rest = after;
-            let read = (length > 0).then(|| LoadedNetwork::from_bytes(checkpoint, name)?.checked(name, &*game));
-            networks.push(read.transpose()?);
-        }
-        let mut networks = networks.into_iter();
-        let mut agent = |spec: &String| -> Result<Agent> {
-            let agent = Agent::with_network(spec.parse()?, networks.next().flatten());
+    /// It is malformed, its networks are for another game, or a value in it is out of range.
+    pub fn decode(bytes: &[u8], game: &dyn TrainableGame) -> Result<Self> {
+        let Sent { kind, agents, network, samples } = decode(bytes)?;
+        let name = Path::new("of the work");
+        let load = |bytes: &ByteBuf| LoadedNetwork::from_bytes(bytes, name)?.checked(name, game);
+        let agent = |(spec, checkpoint): &(String, Option<ByteBuf>)| {
+            let agent = Agent::with_network(spec.parse()?, checkpoint.as_ref().map(load).transpose()?);
             // Nothing in a spec may name a file or a program.
             ensure!(is_portable(&agent), "agent `{spec}` plays on its own machine only");
             Ok(agent)
         };
-        let kind = match header.items {
-            Items::Games { agents, tournament, plans } => {
-                Kind::Games { agents: agents.iter().map(agent).collect::<Result<_>>()?, tournament, plans }
-            }
-            Items::Positions { agent: spec, texts, seed } => {
-                Kind::Positions { agent: Box::new(agent(&spec)?), texts, seed }
-            }
-            Items::SelfPlay(settings) => {
-                settings.search.check().and_then(|()| settings.self_play.validate())?;
-                settings.self_play.opening_states(&*game).map_err(anyhow::Error::msg)?;
-                let LoadedNetwork { info, weights, .. } = networks.next().flatten().context("it has no network")?;
-                let samples = rest.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-                Kind::SelfPlay(Box::new(Task { settings: *settings, network: info.network, weights, samples }))
-            }
-        };
-        Ok(Self { game, kind })
+        let agents = agents.iter().map(agent).collect::<Result<_>>()?;
+        let mut task = None;
+        if let Kind::SelfPlay(settings) = &kind {
+            settings.search.check().and_then(|()| settings.self_play.validate())?;
+            settings.self_play.opening_states(game).map_err(anyhow::Error::msg)?;
+            let LoadedNetwork { info, weights, .. } = load(&network.context("it has no network")?)?;
+            task = Some(Task { settings: (**settings).clone(), network: info.network, weights, samples });
+        }
+        Ok(Self { kind, agents, task })
     }
 }
 
@@ -109,35 +78,16 @@ pub(crate) fn of_task(game: &dyn TrainableGame, task: &Task) -> Result<Vec<u8>> 
     settings.self_play.precision = settings.self_play.precision.resolved();
     let (params, shape) = (checkpoint_params(game), shape(game.spec()));
     let info = CheckpointInfo::new(game.name(), game.version(), params, task.network.clone(), shape, 0);
-    let samples: Vec<u8> = task.samples.iter().flat_map(|number| number.to_le_bytes()).collect();
-    encode(game, Items::SelfPlay(settings), &[save_bytes(&info, &task.weights)?], &samples)
+    let (kind, network) = (Kind::SelfPlay(settings), Some(ByteBuf::from(save_bytes(&info, &task.weights)?)));
+    Ok(encode(&Sent { kind, agents: Vec::new(), network, samples: task.samples.clone() }))
 }
 
-/// Encodes games of a tournament.
-pub(crate) fn of_games(
-    game: &dyn PlayableGame,
-    agents: &[&Agent],
-    tournament: &TournamentHeader,
-    plans: &[PlannedGame],
-) -> Result<Vec<u8>> {
-    let specs = agents.iter().map(|agent| agent.spec.to_string()).collect();
-    let items = Items::Games { agents: specs, tournament: Box::new(tournament.clone()), plans: plans.to_vec() };
-    let checkpoints: Vec<_> = agents.iter().map(|agent| checkpoint(agent)).collect::<Result<_>>()?;
-    encode(game, items, &checkpoints, &[])
-}
-
-/// Encodes positions for an agent to answer.
-pub(crate) fn of_positions(game: &dyn PlayableGame, agent: &Agent, texts: &[&str], seed: u64) -> Result<Vec<u8>> {
-    let texts = texts.iter().map(|&text| text.to_owned()).collect();
-    encode(game, Items::Positions { agent: agent.spec.to_string(), texts, seed }, &[checkpoint(agent)?], &[])
-}
-
-fn checkpoint(agent: &Agent) -> Result<Vec<u8>> {
-    Ok(agent.network().map_or(Ok(Vec::new()), |network| save_bytes(&network.info, &network.weights))?)
-}
-
-fn encode(game: &dyn PlayableGame, items: Items, checkpoints: &[Vec<u8>], samples: &[u8]) -> Result<Vec<u8>> {
-    let (version, params, lengths) = (game.version(), game.params(), checkpoints.iter().map(Vec::len).collect());
-    let header = Header { game: game.name().to_owned(), version, params, items, checkpoints: lengths };
-    Ok(framed(&header, &[&checkpoints.concat(), samples].concat()))
+/// Encodes what agents play or answer.
+pub(crate) fn of_agents(kind: Kind, agents: &[&Agent]) -> Result<Vec<u8>> {
+    let checkpoint = |agent: &&Agent| {
+        let network = agent.network().map(|network| save_bytes(&network.info, &network.weights)).transpose()?;
+        Ok((agent.spec.to_string(), network.map(ByteBuf::from)))
+    };
+    let agents = agents.iter().map(checkpoint).collect::<Result<_>>()?;
+    Ok(encode(&Sent { kind, agents, network: None, samples: Vec::new() }))
 }

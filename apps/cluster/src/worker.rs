@@ -1,129 +1,139 @@
 //! A worker: plays jobs of every run on the server, on all cores, until it is stopped.
-//!
-//! Its threads only play. One task takes jobs from the queues, another one sends their results until the server has stored
-//! them; every job has a task that tells the server that it is being played.
 
-mod job;
 mod play;
-mod fetch;
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
-use crossbeam_channel::unbounded;
+use anyhow::{Context as _, Result, ensure};
+use async_nats::jetstream::consumer::{Consumer, FromConsumer, Info, pull};
+use clap::Args;
 use data_encoding::HEXLOWER;
-use tokio::sync::{Notify, mpsc};
+use futures_util::TryStreamExt;
 use turnstone_agents::search::Stop;
-use turnstone_selfplay::Games;
+use turnstone_base::machine::cores;
+use turnstone_base::terminal::Reporter;
+use turnstone_selfplay::{Games, TrainableGame};
 
-use self::fetch::fetch;
-use self::job::{Shared, send};
-use self::play::Desk;
-use crate::link::{Link, Note, TakeNote};
-use crate::messages::is_name;
-use crate::server::{ServerOptions, shown};
+use self::play::{Queue, Worker};
+use crate::link::{Link, lock};
+use crate::messages::{JOBS, is_name};
+use crate::probe::Run;
+use crate::server::Credentials;
 
-/// Settings of a worker.
-#[derive(Clone, Debug)]
-pub struct WorkerSettings {
-    /// Name and version of the program. It plays for leaders of the same.
-    pub program: String,
-    /// The server.
-    pub server: ServerOptions,
-    /// Its name, which is a part of its subjects; `None` for the name of the machine with random digits.
-    pub name: Option<String>,
-    /// Number of threads.
-    pub threads: usize,
+/// Time between two looks for queues.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Time after which a queue without jobs is no longer asked, so that the server forgets it in time.
+const ASKED_FOR: Duration = Duration::from_mins(1);
+
+/// A worker of a cluster.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  turnstone worker nats://leader:4222
+      play for every run of the server, on all cores
+  turnstone worker nats://leader:4222 --threads 2 --name desk
+      on two threads, under a name")]
+pub struct WorkerOptions {
+    /// NATS server of the cluster, e.g. nats://leader:4222
+    url: String,
+    /// Name of the worker, of letters, digits, - and _ [default: that of the machine, with random digits]
+    #[arg(long)]
+    name: Option<String>,
+    /// Number of threads [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    credentials: Credentials,
+    /// Print nothing but warnings and errors
+    #[arg(long)]
+    quiet: bool,
 }
 
-/// Plays for the runs of a server until `stop` is raised.
+/// Plays for the runs of a server whose leaders are of the same program, until `stop` is raised.
 ///
 /// # Errors
-/// The server cannot be reached at first or lacks something, or a thread failed.
-pub fn work(settings: &WorkerSettings, games: &Games, note: &TakeNote, stop: &Stop) -> Result<()> {
-    ensure!(settings.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
-    let threads = settings.threads;
+/// The server cannot be reached at first or lacks something.
+pub fn work(options: &WorkerOptions, program: &str, games: &Games, stop: &Stop) -> Result<()> {
+    ensure!(options.name.iter().all(|name| is_name(name)), "a worker's name consists of a-z 0-9 - and _");
+    let threads = options.threads.unwrap_or_else(cores);
     ensure!((1..=1024).contains(&threads), "--threads is {threads}, but must be from 1 to 1024");
-    let name = settings.name.clone().unwrap_or_else(automatic_name);
-    let link = Link::connect(&settings.server, &name, Duration::MAX, stop, note)?;
-    let (done, receiver) = mpsc::unbounded_channel();
-    let shared = Arc::new(Shared {
-        program: settings.program.clone(),
-        name,
-        games: games.clone(),
-        threads: settings.threads,
-        jobs: unbounded(),
-        open: AtomicUsize::new(0),
-        effort: Mutex::default(),
-        done,
-        room: Notify::new(),
-        stop: Stop::default(),
-        handle: link.handle().clone(),
-        note: Arc::clone(note),
+    let name = options.name.clone().unwrap_or_else(automatic_name);
+    let reporter = Arc::new(Reporter::new(options.quiet));
+    let link = Link::connect(&options.url, &options.credentials, &name, Duration::MAX, stop, &reporter)?;
+    reporter.line(&format!("worker {name} with {threads} threads on {}", options.url));
+    let (queues, said) = (Mutex::default(), Mutex::default());
+    let worker = Worker { name, threads, program, games, stop, reporter, link, queues, said };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(|| worker.play())).collect();
+        while !stop.is_raised() {
+            worker.look();
+            (0..20).take_while(|_| !stop.is_raised()).for_each(|_| thread::sleep(LOOK_EVERY / 20));
+        }
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            lock(&worker.queues).values().for_each(|queue| queue.forget());
+            thread::sleep(Duration::from_millis(20));
+        }
     });
-    let url = shown(&settings.server.url);
-    note(Note::Line(format!("worker {} with {} threads on {url}", shared.name, shared.threads)));
-    link.handle().spawn(fetch(link.js.clone(), Arc::clone(&shared)));
-    link.handle().spawn(send(link.js.clone(), Arc::clone(&shared), receiver));
-    let start = |thread| {
-        let shared = Arc::clone(&shared);
-        thread::Builder::new().name(format!("play {thread}")).spawn(move || play(&shared, thread))
-    };
-    let threads: Vec<_> = (0..shared.threads).map(start).collect::<Result<_, _>>()?;
-    let is_denied = || link.denied.load(Ordering::Relaxed);
-    while !stop.is_raised() && !is_denied() && !threads.iter().any(thread::JoinHandle::is_finished) {
-        thread::sleep(Duration::from_millis(50));
-    }
-    shared.stop.raise();
-    let failed = threads.into_iter().map(thread::JoinHandle::join).filter(Result::is_err).count();
-    shared.jobs.1.try_iter().for_each(drop); // which returns them
-    let until = Instant::now() + Duration::from_secs(5);
-    while shared.open.load(Ordering::Relaxed) > 0 && Instant::now() < until {
-        thread::sleep(Duration::from_millis(20)); // finished jobs are being sent
-    }
-    note(Note::Line("stopped".to_owned()));
-    ensure!(failed == 0, "{failed} threads have failed");
-    ensure!(
-        !is_denied(),
-        "the server denies its user the subjects of worker {}: give the --name that the user's permissions are for, or \
-         extend them (docs/cluster.md)",
-        shared.name
-    );
+    worker.reporter.line("stopped");
     Ok(())
 }
 
-/// A thread that plays.
-fn play(shared: &Shared, thread: usize) {
-    let mut next = None;
-    while !shared.stop.is_raised() {
-        let Some(job) = next.take().or_else(|| shared.jobs.1.recv_timeout(Duration::from_millis(50)).ok()) else {
-            continue;
-        };
-        let mut desk = Desk::new(shared, job);
-        // The state that a panic leaves is dropped with its work.
-        let fault = match catch_unwind(AssertUnwindSafe(|| desk.play(thread))) {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!("{error:#}")),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-                Some(format!("playing it panics: {}", text.unwrap_or_default()))
+impl Worker<'_> {
+    /// Looks at which runs have queues. A new one begins with the self-test.
+    fn look(&self) {
+        let js = &self.link.js;
+        let list = async { Ok(js.get_stream_no_info(JOBS).await?.consumers().try_collect::<Vec<Info>>().await?) };
+        // Without an answer, no leader has made the stream, or the server is away.
+        let Ok::<_, anyhow::Error>(infos) = self.link.wait(list) else { return };
+        let mut queues = lock(&self.queues);
+        for (run, queue) in queues.extract_if(.., |run, _| !infos.iter().any(|info| info.name == *run)) {
+            queue.forget();
+            self.reporter.line(&format!("run {run} is over"));
+        }
+        for info in infos {
+            let (run, has_jobs) = (info.name.clone(), info.num_pending > 0 || info.num_ack_pending > 0);
+            if queues.get(&run).is_none_or(|queue| queue.info().config != info.config) {
+                let game = match self.confirm(info.config.description.as_deref().unwrap_or_default()) {
+                    Ok(game) => {
+                        self.reporter.line(&format!("playing for run {run} of {}", game.name()));
+                        Some(game)
+                    }
+                    Err(why) => {
+                        self.reporter.warning(&format!("not playing for run {run}: {why:#}"));
+                        None
+                    }
+                };
+                let Ok(config) = pull::Config::try_from_consumer_config(info.config.clone()) else { continue };
+                let consumer = Consumer::new(config, info, js.clone());
+                let (asked_until, loaded) = (Mutex::new(Instant::now()), Mutex::default());
+                let queue = Arc::new(Queue { consumer, game, asked_until, loaded });
+                queues.insert(run.clone(), queue).into_iter().for_each(|last| last.forget());
             }
-        };
-        next = desk.leave(fault.as_deref());
+            if has_jobs {
+                *lock(&queues[&run].asked_until) = Instant::now() + ASKED_FOR;
+            }
+        }
+    }
+
+    /// The game of a run, if this worker can play for it.
+    fn confirm(&self, description: &str) -> Result<Arc<dyn TrainableGame>> {
+        let run: Run = serde_json::from_str(description).context("its description is not one of this version")?;
+        let (theirs, ours) = (&*run.program, self.program);
+        ensure!(theirs == ours, "its leader is {theirs}, this worker {ours}: use the same");
+        let game = self.games.make(&run.game, &run.params)?;
+        let version = game.version();
+        ensure!(version == run.version, "its {} is version {}, here it is version {version}", run.game, run.version);
+        run.probe.confirm(&*game)?;
+        Ok(game)
     }
 }
 
 /// The name of this machine, with random digits.
 fn automatic_name() -> String {
-    let host = fs::read_to_string("/etc/hostname").ok().or_else(|| std::env::var("COMPUTERNAME").ok());
-    let host = host.unwrap_or_default();
+    let host = fs::read_to_string("/etc/hostname").unwrap_or_else(|_| "worker".to_owned());
     let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
-    let digits = HEXLOWER.encode(&rand::random::<[u8; 4]>());
-    format!("{}-{digits}", if host.is_empty() { "worker" } else { &host })
+    format!("{host}-{}", HEXLOWER.encode(&rand::random::<[u8; 4]>()))
 }

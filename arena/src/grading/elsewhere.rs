@@ -42,7 +42,6 @@ pub fn grade_remotely(
         Ok(())
     };
     let positions = RemotePositions {
-        game,
         agent,
         texts: set.positions.iter().map(|position| position.text.as_str()).collect(),
         seed,

@@ -94,7 +94,6 @@ impl<'a> Tournament<'a> {
         };
         let is_needed = |i: usize| !running.is_enough() && missing[i] < lock(board).end;
         let round = RemoteRound {
-            game: self.game,
             agents: &self.agents,
             header: &self.header,
             plans: &missing_plans,

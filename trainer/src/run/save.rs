@@ -14,9 +14,6 @@ impl Run<'_> {
     /// Writes TensorBoard events: metrics, and one game of each match.
     pub(super) fn log(&mut self, metrics: &Metrics, matches: &[MatchResult]) {
         metrics.report(&mut self.events);
-        for (tag, value) in self.setup.players.self_play.scalars() {
-            self.events.scalar(&tag, value, metrics.step);
-        }
         for MatchResult { record, .. } in matches {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), metrics.step);
         }

@@ -17,7 +17,7 @@ use self::contest::Contest;
 use self::options::OptionArgs;
 use crate::args::{GameArgs, thread_count};
 use crate::called::PROGRAM;
-use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
+use crate::cluster::{ClusterArgs, Leader, Work};
 use crate::output::{confirm_writable, print_json, print_text, write_file};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec};
@@ -65,8 +65,8 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
-        let cluster = self.cluster.named(cluster)?;
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let cluster = self.cluster.named()?;
         let options = self.options.0.clone();
         let contest = match self.game.file() {
             Some(path) => Contest::read(path, &self.agents, &self.game.params(), options, games)?,
@@ -88,7 +88,7 @@ impl Arena {
         self.play(&*contest.game, &contest, cluster)
     }
 
-    fn play(&self, game: &dyn TrainableGame, contest: &Contest, cluster: Option<Named<'_>>) -> Result<ExitCode> {
+    fn play(&self, game: &dyn TrainableGame, contest: &Contest, cluster: Option<&ClusterArgs>) -> Result<ExitCode> {
         let reporter = Reporter::new(false);
         let ladder = self.rungs(game, &contest.agents, &reporter)?;
         let mut agents = contest.agents.iter().map(|spec| Agent::load(spec, game)).collect::<Result<Vec<_>, _>>()?;

@@ -15,7 +15,7 @@ use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::GameArgs;
-use crate::cluster::{Cluster, ClusterArgs, Named, Work};
+use crate::cluster::{ClusterArgs, Work};
 use crate::output::{print_json, print_text};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, Effort, Phase, PlayableGame};
@@ -75,15 +75,15 @@ fn phase() -> impl TypedValueParser<Value = Phase> {
 }
 
 impl Grade {
-    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
-        let cluster = self.cluster.named(cluster)?;
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let cluster = self.cluster.named()?;
         ensure!(cluster.is_none() || self.agent.is_some(), "--cluster is for grading: give an --agent too");
         let agents: Vec<&AgentSpec> = self.agent.iter().collect();
         let game = self.game.game_of(&agents, games)?;
         self.grade(&*game, cluster)
     }
 
-    fn grade(&self, game: &dyn TrainableGame, cluster: Option<Named<'_>>) -> Result<ExitCode> {
+    fn grade(&self, game: &dyn TrainableGame, cluster: Option<&ClusterArgs>) -> Result<ExitCode> {
         if let Some(path) = &self.save {
             confirm_writable(path).with_context(|| path.display().to_string())?;
         }

@@ -14,13 +14,13 @@ use turnstone_base::files::read_text;
 use turnstone_base::terminal::Reporter;
 use turnstone_base::text::{shell_path, shell_word};
 use turnstone_env::DynGame;
-use turnstone_models::ComputeDevice;
+use turnstone_models::{ComputeDevice, Precision};
 use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::param_options;
 use crate::called::{PROGRAM, as_called};
-use crate::cluster::{Cluster, ClusterArgs, Leader, Named, Work};
+use crate::cluster::{ClusterArgs, Leader, Work};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::run::{Beginning, Ending, Players, Run, Setup, confirm_matches};
@@ -69,8 +69,8 @@ pub(crate) struct Train {
 }
 
 impl Train {
-    pub(crate) fn run(&self, games: &Games, cluster: Option<Cluster>) -> Result<ExitCode> {
-        let cluster = self.cluster.named(cluster)?;
+    pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
+        let cluster = self.cluster.named()?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
         let resumed = self.resume.is_some();
@@ -93,8 +93,8 @@ impl Train {
         };
         let players = leader.as_deref().map_or_else(Players::default, |leader| Players {
             self_play: leader,
-            // Evaluations are played with floats.
-            remote: leader.has_same_floats().then_some(leader as &dyn Remote),
+            // Matches are played with floats, whose bits the self-test has compared only if self-play has them.
+            remote: (config.self_play.precision.resolved() == Precision::F32).then_some(leader as &dyn Remote),
         });
         let setup = Setup {
             program: PROGRAM,
@@ -144,7 +144,7 @@ impl Train {
     /// The leader of a run that a cluster plays. It keeps its name in the run's folder.
     fn lead(
         &self,
-        cluster: Named<'_>,
+        cluster: &ClusterArgs,
         config: &Config,
         game: &dyn TrainableGame,
         folder: &RunFolder,

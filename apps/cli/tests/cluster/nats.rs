@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::wire::Client;
+
 pub(crate) struct Server {
     process: Child,
     port: u16,
@@ -18,12 +20,6 @@ impl Server {
     /// `TURNSTONE_NATS=required`.
     pub(crate) fn start(config: &str) -> Option<Self> {
         Self::with_room("1GB", config)
-    }
-
-    /// Starts a server with the documented users and permissions.
-    pub(crate) fn with_permissions() -> Option<Self> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cluster/deploy/permissions.conf");
-        Self::start(&fs::read_to_string(path).expect("the documented permissions"))
     }
 
     /// Starts a server that stores no more than this.
@@ -59,6 +55,23 @@ impl Server {
 
     pub(crate) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Number of messages in a stream.
+    pub(crate) fn messages(&self, stream: &str) -> u64 {
+        self.info(&format!("STREAM.INFO.{stream}"))["state"]["messages"].as_u64().unwrap_or(0)
+    }
+
+    /// Number of bytes that count as stored.
+    pub(crate) fn counted(&self) -> u64 {
+        self.info("INFO")["storage"].as_u64().expect("a number")
+    }
+
+    fn info(&self, question: &str) -> serde_json::Value {
+        let mut client = Client::connect(self.port);
+        client.subscribe("answer");
+        client.request(&format!("$JS.API.{question}"), "answer");
+        serde_json::from_slice(&client.next().1).expect("JSON")
     }
 
     /// Length of all files of its store.

@@ -15,28 +15,13 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(crate) fn config(game: &str, method: &str, overlap: bool, precision: &str) -> String {
     let params = if game == "mancala" { "stones = 3" } else { "max_plies = 30" };
     format!(
-        r#"
-seed = 5
-[game]
-name = "{game}"
-{params}
-[net]
-kind = "residual_mlp"
-blocks = 1
-width = 16
-[search]
-method = "{method}"
-simulations = 8
-[self_play]
-games_per_iteration = 24
-concurrent_games = 6
-threads = 2
-precision = "{precision}"
-[learn]
-batch = 32
-samples_per_position = 4
-window = 800
-threads = 1
+        r#"seed = 5
+game = {{ name = "{game}", {params} }}
+net = {{ kind = "residual_mlp", blocks = 1, width = 16 }}
+search = {{ method = "{method}", simulations = 8 }}
+self_play = {{ games_per_iteration = 24, concurrent_games = 6, threads = 2, precision = "{precision}" }}
+learn = {{ batch = 32, samples_per_position = 4, window = 800, threads = 1 }}
+run = {{ iterations = 4, checkpoint_steps = 60, overlap = {overlap} }}
 [arena]
 every = 2
 games = 6
@@ -44,10 +29,6 @@ final_games = 6
 simulations = 4
 opponents = ["random", "alphabeta:depth=1"]
 best_games = 4
-[run]
-iterations = 4
-checkpoint_steps = 60
-overlap = {overlap}
 "#
     )
 }
@@ -95,6 +76,11 @@ impl Place {
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     }
 
+    /// What `cluster status` prints.
+    pub(crate) fn status(&self, url: &str, more: &[&str]) -> String {
+        self.run_to_end(&[&["cluster", "status", url], more].concat()).1
+    }
+
     /// The run on this machine alone.
     pub(crate) fn alone(&self) -> PathBuf {
         let (code, _, said) = self.run_to_end(&["train", "config.toml", "--run", "alone", "--quiet"]);
@@ -120,17 +106,30 @@ impl Place {
     }
 }
 
+/// Waits until something holds; `said` tells what is wrong if it never does.
+#[track_caller]
+pub(crate) fn wait_until(holds: impl Fn() -> bool, said: &dyn Fn() -> String) {
+    let until = Instant::now() + LONGEST;
+    while !holds() {
+        assert!(Instant::now() < until, "{}", said());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 impl Running {
+    /// Its most memory in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process of Linux");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+        1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number")
+    }
+
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).expect("readable")
     }
 
     pub(crate) fn wait_for(&self, text: &str) {
-        let until = Instant::now() + LONGEST;
-        while !self.said().contains(text) {
-            assert!(Instant::now() < until, "it does not say `{text}`: {}", self.said());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until(|| self.said().contains(text), &|| format!("it does not say `{text}`: {}", self.said()));
     }
 
     pub(crate) fn is_over(&mut self) -> bool {

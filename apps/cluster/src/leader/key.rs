@@ -10,28 +10,26 @@ use async_nats::jetstream::Context;
 use data_encoding::HEXLOWER;
 use turnstone_agents::search::Stop;
 use turnstone_base::files::{atomic_write, read_text};
+use turnstone_base::terminal::Reporter;
 
-use crate::link::{KEY_LASTS, Note, SERVER_PATIENCE, TakeNote, ensure_storage, lock, remove_key};
+use crate::link::{PATIENCE, ensure_storage, lock, remove_key};
 use crate::messages::{LEADERS, is_name};
 use crate::status::RunStatus;
 
 /// The key of a run.
-pub(crate) struct Key {
+pub(super) struct Key {
     run: String,
     folder: Option<PathBuf>,
-    pub(crate) status: Mutex<RunStatus>,
+    pub(super) status: Mutex<RunStatus>,
     /// Whether another leader has it.
     pub(super) is_lost: AtomicBool,
-    /// Whether it is no longer needed.
-    pub(super) is_over: AtomicBool,
 }
 
 impl Key {
     pub(super) fn new(run: &str, game: &str, folder: Option<PathBuf>) -> Self {
         let leader = HEXLOWER.encode(&rand::random::<[u8; 6]>());
         let status = RunStatus { leader, game: game.to_owned(), ..RunStatus::default() };
-        let (is_lost, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { run: run.to_owned(), folder, status: Mutex::new(status), is_lost, is_over }
+        Self { run: run.to_owned(), folder, status: Mutex::new(status), is_lost: AtomicBool::new(false) }
     }
 
     /// Creates or renews the key, and the streams that the server lacks. Returns false if another leader has the key.
@@ -58,29 +56,29 @@ impl Key {
 
 /// Takes the key of a run, which lasts a while after its leader was killed. A server that has just been started may not have
 /// read its store yet.
-pub(super) async fn take(js: &Context, key: &Key, stop: &Stop, note: &TakeNote) -> Result<()> {
+pub(super) async fn take(js: &Context, key: &Key, stop: &Stop, reporter: &Reporter) -> Result<()> {
     let (run, began, mut said) = (&key.run, Instant::now(), false);
     loop {
-        let is_late = |patience: Duration| began.elapsed() > patience || stop.is_raised();
-        match key.hold(js).await {
+        let held = key.hold(js).await;
+        let is_late = began.elapsed() > PATIENCE || stop.is_raised();
+        match held {
             Ok(true) => return Ok(()),
-            Ok(false) if is_late(KEY_LASTS + Duration::from_secs(2)) => bail!(
+            Err(error) if is_late => return Err(error).context("the key of the run"),
+            Ok(false) if is_late => bail!(
                 "another leader is at work on run {run} (a copy of a run gets a name of its own when its folder `cluster` is \
                  removed)"
             ),
             Ok(false) if !std::mem::replace(&mut said, true) => {
-                let seconds = KEY_LASTS.as_secs();
-                note(Note::Line(format!("an earlier leader of {run} may be at work: waiting {seconds} seconds")));
+                reporter.line(&format!("an earlier leader of {run} may be at work: waiting for its key to expire"));
             }
-            Err(error) if is_late(SERVER_PATIENCE) => return Err(error).context("the key of the run"),
             _ => tokio::time::sleep(Duration::from_millis(200)).await,
         }
     }
 }
 
-/// Renews the key until it is over.
+/// Renews the key every second.
 pub(super) async fn keep(js: Context, key: Arc<Key>) {
-    while !key.is_over.load(Ordering::Relaxed) {
+    loop {
         // Without an answer, the server is away.
         key.is_lost.fetch_or(key.hold(&js).await.is_ok_and(|holds| !holds), Ordering::Relaxed);
         tokio::time::sleep(Duration::from_secs(1)).await;

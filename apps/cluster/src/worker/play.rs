@@ -1,155 +1,309 @@
-//! How a thread plays the items of its jobs.
+//! The threads of a worker. Each takes a job, plays it, stores the results and acknowledges the job. Every job has a lease, which
+//! tells the server that it is being played.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result};
+use async_nats::jetstream::consumer::{Consumer, Info, pull};
+use async_nats::jetstream::message::{AckKind, Acker, Message};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 use turnstone_agents::Agent;
+use turnstone_agents::search::Stop;
+use turnstone_arena::Tournament;
 use turnstone_arena::grading::answers_to;
-use turnstone_arena::{PlannedGame, Tournament};
-use turnstone_selfplay::{Progress, SelfPlayStats, Session};
+use turnstone_base::terminal::Reporter;
+use turnstone_selfplay::{Games, Progress, Session, TrainableGame};
 
-use super::job::{AT_ONCE, Held, Loaded, Shared};
-use crate::link::lock;
-use crate::work::Kind;
+use crate::link::{AT_ONCE, BESIDES, Link, get_work, lock, refusal};
+use crate::messages::{Job, Played, result_subject};
+use crate::work::{Kind, Work};
 
-/// The jobs of a thread, all of one work.
-pub(super) struct Desk<'a> {
-    shared: &'a Shared,
-    work: Arc<Loaded>,
-    jobs: Vec<Held>,
-    /// Items that are still to begin.
-    waiting: VecDeque<usize>,
-    /// A job of another work.
-    other: Option<Held>,
+/// Time for which the server keeps a request for a job.
+const ASK_FOR: Duration = Duration::from_secs(1);
+/// Pause before something is tried again, and after which a job that has failed is offered again.
+const PAUSE: Duration = Duration::from_millis(500);
+const FAILED_AGAIN: Duration = Duration::from_secs(1);
+/// Pause after a queue that a thread with games in progress has found empty.
+const EMPTY_FOR: Duration = Duration::from_millis(50);
+
+/// A work in memory.
+pub(super) struct Loaded {
+    /// SHA-256 of the work.
+    sum: String,
+    work: Work,
+    /// Sessions of self-play that no thread uses.
+    sessions: Mutex<Vec<Box<dyn Session>>>,
+    /// Raised when its results are no longer needed.
+    is_over: Stop,
 }
 
-impl<'a> Desk<'a> {
-    pub(super) fn new(shared: &'a Shared, job: Held) -> Self {
-        Self { shared, work: Arc::clone(&job.work), waiting: job.numbers().collect(), jobs: vec![job], other: None }
+pub(super) struct Worker<'a> {
+    pub(super) name: String,
+    pub(super) threads: usize,
+    pub(super) program: &'a str,
+    pub(super) games: &'a Games,
+    pub(super) stop: &'a Stop,
+    pub(super) reporter: Arc<Reporter>,
+    pub(super) link: Link,
+    /// By run.
+    pub(super) queues: Mutex<BTreeMap<String, Arc<Queue>>>,
+    /// The last fault, which is told once.
+    pub(super) said: Mutex<String>,
+}
+
+/// The queue of a run.
+pub(super) struct Queue {
+    pub(super) consumer: Consumer<pull::Config>,
+    /// The game; `None` if this worker cannot play for the run.
+    pub(super) game: Option<Arc<dyn TrainableGame>>,
+    /// Until when it is asked for jobs.
+    pub(super) asked_until: Mutex<Instant>,
+    /// The work in memory.
+    pub(super) loaded: Mutex<Option<Arc<Loaded>>>,
+}
+
+/// A job that this worker has. If it is dropped, another worker gets it.
+struct Held {
+    job: Job,
+    /// How often it was delivered.
+    deliveries: u64,
+    /// Number and outcome of each item that has been played, or why it cannot be.
+    played: Vec<(usize, Result<Vec<u8>, String>)>,
+    /// Takes what becomes of the job.
+    lease: oneshot::Sender<AckKind>,
+}
+
+impl Queue {
+    /// What the server says of it; its name is the run's.
+    pub(super) fn info(&self) -> &Info {
+        self.consumer.cached_info()
     }
 
-    /// Ends with the jobs that are left, which have failed or are returned. Returns a job of another work.
-    pub(super) fn leave(self, fault: Option<&str>) -> Option<Held> {
-        for (mut job, fault) in self.jobs.into_iter().filter_map(|job| Some((job, fault?))) {
-            job.results.failed = Some(fault.to_owned());
-            job.results.items.clear();
-            let _ = self.shared.done.send(job);
-        }
-        self.other
+    /// Ends what is being played for the run.
+    pub(super) fn forget(&self) {
+        lock(&self.loaded).take().into_iter().for_each(|loaded| loaded.is_over.raise());
     }
+}
 
-    /// The next item.
-    fn next(&mut self) -> Option<usize> {
-        if self.work.is_over.load(Ordering::Relaxed) {
-            return None;
-        }
-        if self.waiting.is_empty() && self.other.is_none() {
-            let job = self.shared.jobs.1.try_recv().ok()?;
-            if Arc::ptr_eq(&self.work, &job.work) {
-                self.waiting.extend(job.numbers());
-                self.jobs.push(job);
-            } else {
-                self.other = Some(job);
+impl Held {
+    /// Numbers of the job's items.
+    fn numbers(&self) -> Range<usize> {
+        self.job.first..self.job.first.saturating_add(self.job.count)
+    }
+}
+
+impl Worker<'_> {
+    /// Takes jobs and plays them, from all queues in turn.
+    pub(super) fn play(&self) {
+        while !self.stop.is_raised() {
+            let now = Instant::now();
+            let is_open = |queue: &Arc<Queue>| queue.game.is_some() && *lock(&queue.asked_until) > now;
+            let queues: Vec<_> = lock(&self.queues).values().filter(|queue| is_open(queue)).cloned().collect();
+            let mut is_away = queues.is_empty();
+            for queue in &queues {
+                let mut held = self.ask(queue, Some(ASK_FOR / queues.len() as u32)).unwrap_or_else(|_| {
+                    is_away = true; // or the run is over
+                    None
+                });
+                while let Some(job) = held {
+                    held = self.play_from(queue, job);
+                }
+            }
+            if is_away {
+                thread::sleep(Duration::from_millis(100));
             }
         }
-        self.waiting.pop_front()
     }
 
-    /// Number of items that this thread should have in progress.
-    fn share(&self) -> usize {
-        self.shared.open.load(Ordering::Relaxed).div_ceil(self.shared.threads).max(1)
+    /// Asks a queue for a job, which may come within `patience`.
+    fn ask(&self, queue: &Queue, patience: Option<Duration>) -> Result<Option<Held>> {
+        let message: Option<Message> = self.link.wait(async {
+            let mut messages = match patience {
+                Some(patience) => queue.consumer.batch().max_messages(1).expires(patience).messages().await?,
+                None => queue.consumer.fetch().max_messages(1).messages().await?,
+            };
+            let message = timeout(2 * ASK_FOR, messages.next()).await?;
+            message.transpose().map_err(anyhow::Error::from_boxed)
+        })?;
+        let Some(message) = message else { return Ok(None) };
+        let job: Job = serde_json::from_slice(&message.payload).context("a job of another version")?;
+        let deliveries = message.info().map_or(1, |info| info.delivered.unsigned_abs());
+        let (lease, verdict) = oneshot::channel();
+        self.link.spawn(keep(message.split().1, queue.info().config.ack_wait, verdict));
+        Ok(Some(Held { job, deliveries, played: Vec::new(), lease }))
     }
 
-    /// Takes an outcome, and hands on the job that it completes.
-    fn put(&mut self, number: usize, outcome: Vec<u8>) {
-        let Some(at) = self.jobs.iter().position(|job| job.numbers().contains(&number)) else { return };
-        self.jobs[at].results.items.push((number, outcome));
-        if self.jobs[at].is_complete() {
-            let _ = self.shared.done.send(self.jobs.remove(at));
+    /// Plays a job, and further jobs of the same work while they fill a thread. Returns a job of another work that is next.
+    fn play_from(&self, queue: &Queue, held: Held) -> Option<Held> {
+        let mut all = vec![held];
+        // The state that a panic leaves is dropped.
+        let why = match catch_unwind(AssertUnwindSafe(|| self.play_jobs(queue, &mut all))) {
+            Ok(Ok(next)) => return next,
+            Ok(Err(error)) => format!("{error:#}"),
+            Err(_) => "playing it panics (see what the worker says)".to_owned(),
+        };
+        *lock(&queue.loaded) = None;
+        for mut held in all {
+            held.played = vec![(held.job.first, Err(why.clone()))];
+            self.send(queue, held);
         }
+        None
     }
 
-    /// Plays on the thread with this number until no item is left.
-    ///
-    /// # Errors
-    /// The work cannot be played.
-    pub(super) fn play(&mut self, thread: usize) -> Result<()> {
-        let (loaded, stop) = (Arc::clone(&self.work), &self.shared.stop);
-        let work = loaded.work.as_ref().map_err(|fault| anyhow!("{fault:#}"))?;
-        ensure!(self.waiting.iter().all(|number| *number < work.items()), "it goes beyond its work");
-        let game = &*work.game;
+    /// Plays jobs, beginning with the one in `all`. Those that are left there are returned to the queue.
+    fn play_jobs(&self, queue: &Queue, all: &mut Vec<Held>) -> Result<Option<Held>> {
+        let numbers = all[0].numbers();
+        let game = &**queue.game.as_ref().context("a queue that is played has a game")?;
+        let Some(loaded) = self.load(queue, game, &all[0].job)? else { return Ok(None) };
+        let (work, is_over) = (&loaded.work, &loaded.is_over);
         match &work.kind {
-            Kind::SelfPlay(task) => {
-                let mut sessions = lock(&loaded.sessions);
-                let mut taken = sessions.get_mut(thread).and_then(Option::take);
-                if taken.is_none() {
-                    // At the first job, and after a failure, with which the session is gone.
-                    let mut new: Vec<_> =
-                        game.task_sessions(task, self.shared.threads)?.into_iter().map(Some).collect();
-                    taken = new[thread].take();
-                    if sessions.is_empty() {
-                        *sessions = new;
+            Kind::SelfPlay(_) => {
+                let mut session = lock(&loaded.sessions).pop().context("each thread has a session")?;
+                let next = self.play_on(queue, &loaded, &mut *session, all)?;
+                lock(&loaded.sessions).push(session);
+                return Ok(next);
+            }
+            Kind::Games { tournament, plans } => {
+                let agents: Vec<&Agent> = work.agents.iter().collect();
+                let tournament = Tournament::of_header(game, agents, (**tournament).clone())?;
+                let records = tournament.play_plans(&plans[numbers.clone()], is_over)?;
+                for (number, record) in numbers.zip(records.into_iter().flatten()) {
+                    self.put(queue, all, number, serde_json::to_vec(&record)?);
+                }
+            }
+            Kind::Positions { texts, seed } => {
+                let asked: Vec<(usize, &str)> = numbers.map(|number| (number, &*texts[number])).collect();
+                let answers = answers_to(game, &work.agents[0], &asked, *seed, is_over)?;
+                for (number, answer) in answers.into_iter().flatten() {
+                    self.put(queue, all, number, serde_json::to_vec(&answer)?);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The work of a job, which takes the place of the run's last one. `None` if the worker is stopped.
+    fn load(&self, queue: &Queue, game: &dyn TrainableGame, job: &Job) -> Result<Option<Arc<Loaded>>> {
+        let mut loaded = lock(&queue.loaded);
+        if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.sum == job.work) {
+            return Ok(Some(Arc::clone(loaded)));
+        }
+        loaded.take().into_iter().for_each(|last| last.is_over.raise());
+        let fetch = async || get_work(&self.link.js, &queue.info().name, job.pieces, &job.work).await;
+        let Some(bytes) = self.insist("the server gives no work", fetch) else { return Ok(None) };
+        let work = Work::decode(&bytes.context("the server does not have its network and settings")?, game)?;
+        let sessions = work.task.as_ref().map(|task| game.task_sessions(task, self.threads)).transpose()?;
+        let sessions = Mutex::new(sessions.unwrap_or_default());
+        let new = Arc::new(Loaded { sum: job.work.clone(), work, sessions, is_over: Stop::default() });
+        Ok(Some(loaded.insert(new).clone()))
+    }
+
+    /// Plays games of self-play until none is in progress and no job is left, or they are no longer needed.
+    fn play_on(
+        &self,
+        queue: &Queue,
+        loaded: &Loaded,
+        session: &mut dyn Session,
+        all: &mut Vec<Held>,
+    ) -> Result<Option<Held>> {
+        let mut numbers = all[0].numbers();
+        let (mut asked, mut other) = (None::<Instant>, None);
+        loop {
+            let mut next = || {
+                if numbers.is_empty() && other.is_none() && asked.is_none_or(|asked| asked.elapsed() >= EMPTY_FOR) {
+                    match self.ask(queue, None).ok().flatten() {
+                        Some(held) if held.job.work == loaded.sum => {
+                            numbers = held.numbers();
+                            all.push(held);
+                        }
+                        held => (asked, other) = (Some(Instant::now()), held),
                     }
                 }
-                let mut session = taken.context("each thread has a session")?;
-                drop(sessions);
-                self.play_on(&mut *session, &loaded)?;
-                lock(&loaded.sessions)[thread] = Some(session);
-                Ok(())
-            }
-            Kind::Games { agents, tournament, plans } => {
-                let agents: Vec<&Agent> = agents.iter().collect();
-                let tournament = Tournament::of_header(game, agents, (**tournament).clone())?;
-                self.by_group(|numbers| {
-                    let some: Vec<PlannedGame> = numbers.iter().map(|&number| plans[number]).collect();
-                    let records = tournament.play_plans(&some, stop)?;
-                    records
-                        .map(|records| Ok(records.iter().map(serde_json::to_vec).collect::<Result<_, _>>()?))
-                        .transpose()
-                })
-            }
-            Kind::Positions { agent, texts, seed } => self.by_group(|numbers| {
-                let some: Vec<(usize, &str)> = numbers.iter().map(|&number| (number, texts[number].as_str())).collect();
-                let Some(answers) = answers_to(game, agent, &some, *seed, stop)? else { return Ok(None) };
-                ensure!(answers.len() == numbers.len(), "a position is asked twice");
-                Ok(Some(answers.iter().map(|(_, answer)| serde_json::to_vec(answer)).collect::<Result<_, _>>()?))
-            }),
-        }
-    }
-
-    /// Plays items in groups, which have as many outcomes; none if the worker is stopped.
-    fn by_group(&mut self, play: impl Fn(&[usize]) -> Result<Option<Vec<Vec<u8>>>>) -> Result<()> {
-        loop {
-            let most = self.share().min(AT_ONCE);
-            let mut numbers: Vec<usize> = std::iter::from_fn(|| self.next()).take(most).collect();
-            numbers.sort_unstable();
-            let Some(outcomes) = (if numbers.is_empty() { None } else { play(&numbers)? }) else { return Ok(()) };
-            numbers.into_iter().zip(outcomes).for_each(|(number, outcome)| self.put(number, outcome));
-        }
-    }
-
-    /// Plays games of self-play until none is in progress and none is left, or they are no longer needed.
-    fn play_on(&mut self, session: &mut dyn Session, loaded: &Loaded) -> Result<()> {
-        let (progress, mut counted) = (Progress::default(), effort(&session.stats()));
-        loop {
-            let more = session.step(self.share(), &mut || self.next(), &progress)?;
+                numbers.next()
+            };
+            let is_on = session.step(usize::MAX, &mut next, &Progress::default())?;
             for game in session.take_finished() {
-                let now = effort(&session.stats());
-                lock(&self.shared.effort).iter_mut().enumerate().for_each(|(i, sum)| *sum += now[i] - counted[i]);
-                counted = now;
-                self.put(game.number, game.transcript());
+                self.put(queue, all, game.number, game.transcript());
             }
-            if !more || self.shared.stop.is_raised() || loaded.is_over.load(Ordering::Relaxed) {
-                return Ok(());
+            // A job of another work follows when the leader no longer needs this one.
+            if !is_on || other.is_some() || self.stop.is_raised() || loaded.is_over.is_raised() {
+                return Ok(other);
             }
+        }
+    }
+
+    /// Takes an outcome, and sends those of the job that it completes.
+    fn put(&self, queue: &Queue, all: &mut Vec<Held>, number: usize, outcome: Vec<u8>) {
+        let Some(at) = all.iter().position(|held| held.numbers().contains(&number)) else { return };
+        let (length, most) = (outcome.len(), self.link.js.client().max_payload().saturating_sub(BESIDES));
+        let fault = || format!("its result has {length} bytes, and the server takes {most}: raise its max_payload");
+        all[at].played.push((number, if length <= most { Ok(outcome) } else { Err(fault()) }));
+        if all[at].played.len() == all[at].job.count {
+            self.send(queue, all.swap_remove(at));
+        }
+    }
+    /// Stores what has been played of a job, and settles the job.
+    fn send(&self, queue: &Queue, held: Held) {
+        let (js, run, count) = (&self.link.js, &queue.info().name, held.played.len());
+        let (subject, mut verdict) = (result_subject(run, &self.name), AckKind::Ack);
+        let mut messages = Vec::new();
+        for (at, (item, result)) in held.played.into_iter().enumerate() {
+            let (work, worker) = (held.job.work.clone(), (self.name.clone(), self.threads));
+            let deliveries = (at + 1 == count).then_some(held.deliveries);
+            let mut played = Played { work, item, worker, deliveries, ..Played::default() };
+            match result {
+                Ok(outcome) => played.outcome = outcome,
+                Err(why) => (played.failed, verdict) = (Some(why), AckKind::Nak(Some(FAILED_AGAIN))),
+            }
+            messages.push(played.encode());
+        }
+        let publish = async |bytes: &Vec<u8>| {
+            js.publish(subject.clone(), bytes.clone().into()).await?.await?;
+            Ok(())
+        };
+        let store = async || stream::iter(&messages).map(&publish).buffered(AT_ONCE).try_collect::<()>().await;
+        if self.insist("the server takes no results", store).is_some() {
+            let _ = held.lease.send(verdict);
+        }
+    }
+
+    /// Tries something until the server does it. `None` if the worker is stopped before.
+    fn insist<T>(&self, what: &'static str, attempt: impl AsyncFn() -> Result<T>) -> Option<T> {
+        loop {
+            match self.link.wait(attempt()) {
+                Ok(done) => return Some(done),
+                Err(_) if self.stop.is_raised() => return None,
+                Err(error) => {
+                    let (fault, mut said) = (refusal(&error.context(what)), lock(&self.said));
+                    if *said != fault {
+                        self.reporter.warning(&fault);
+                        *said = fault;
+                    }
+                }
+            }
+            thread::sleep(PAUSE);
         }
     }
 }
 
-/// The effort of a session so far, as in [`Results`](crate::Results).
-fn effort(stats: &SelfPlayStats) -> [u64; 6] {
-    let cache = &stats.cache;
-    [stats.positions, stats.simulations, cache.requests, cache.hits, cache.merged, cache.batches]
+/// Tells the server that a job is being played until it hears what becomes of the job. If it hears nothing, another worker gets
+/// the job.
+async fn keep(acker: Acker, ack_wait: Duration, mut verdict: oneshot::Receiver<AckKind>) {
+    loop {
+        let (kind, is_over) = match timeout(ack_wait / 3, &mut verdict).await {
+            Err(_) => (AckKind::Progress, false),
+            Ok(verdict) => (verdict.unwrap_or(AckKind::Nak(None)), true),
+        };
+        let _ = acker.ack_with(kind).await; // if it is lost, the job is played again
+        if is_over {
+            return;
+        }
+    }
 }
