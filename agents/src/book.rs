@@ -2,6 +2,7 @@
 //!
 //! The first line is a JSON header; each further line is a position and its move: `<position> ; <move>`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +12,7 @@ use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_text;
 use turnstone_env::{Action, AnyState, DynGame, Params};
 
-use crate::network::LoadedNetwork;
+use crate::network::{LoadedNetwork, PRETRAINED};
 
 const FORMAT: u32 = 1;
 
@@ -63,13 +64,34 @@ impl Book {
         self.header.endless
     }
 
-    /// Reads a book of this game and network.
+    /// Reads a book of this game and network: a file, or `pretrained` for the [one](crate::GameFiles::book) that comes with the
+    /// game.
     ///
     /// # Errors
     /// The file cannot be read, is malformed, or belongs to another game or network; one line, which names the file.
-    pub fn read(path: &Path, game: &dyn DynGame, network: &LoadedNetwork) -> Result<Self, String> {
-        let text = read_text(path, LONGEST).map_err(|error| error.to_string());
-        text.and_then(|text| Self::parse(&text, game, network)).map_err(|fault| format!("{}: {fault}", path.display()))
+    pub fn read(
+        path: &Path,
+        shipped: Option<&'static str>,
+        game: &dyn DynGame,
+        network: &LoadedNetwork,
+    ) -> Result<Self, String> {
+        let book = Self::text(path, shipped).and_then(|text| Self::parse(&text, game, network));
+        book.map_err(|fault| format!("{}: {fault}", path.display()))
+    }
+
+    /// Checksum of the text of such a book.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn checksum(path: &Path, shipped: Option<&'static str>) -> Result<String, String> {
+        Self::text(path, shipped).map(|text| crc32_text(text.as_bytes()))
+    }
+
+    fn text(path: &Path, shipped: Option<&'static str>) -> Result<Cow<'static, str>, String> {
+        if path.as_os_str() == PRETRAINED {
+            return shipped.map(Cow::Borrowed).ok_or_else(|| "no book comes with this game".to_owned());
+        }
+        read_text(path, LONGEST).map(Cow::Owned).map_err(|error| error.to_string())
     }
 
     /// Parses a book of this game and network.

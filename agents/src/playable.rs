@@ -206,6 +206,8 @@ pub struct GameFiles {
     pub truth_set: Option<&'static str>,
     /// Checkpoint of the agent `az:pretrained`.
     pub pretrained: Option<&'static [u8]>,
+    /// Book of corrections `az:pretrained,book=pretrained`, as written by `certify --repair`.
+    pub book: Option<&'static str>,
     /// Certificates of agents, as written by `certify --out`.
     pub certificates: &'static [&'static [u8]],
     /// Sheet of the game in Markdown, with sections `## Rules`, `## Parameters` (a table) and the like, which `rules`

@@ -226,7 +226,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         let plan = Plan { budget, settings, draw, temperature, source: Source::Network };
         let mut corrections = Corrections::default();
         if let (Some(path), Evaluator::Network { network, .. }) = (book, &evaluator) {
-            let book = Book::read(path, self, network)?;
+            let book = Book::read(path, K::files().book, self, network)?;
             corrections.moves = book.moves.iter().map(|(state, action)| (*state.of(), *action)).collect();
             corrections.key = book.is_endless().then_some(K::without_counters as fn(&_) -> _);
         }

@@ -14,6 +14,7 @@ use crate::budget::Budget;
 use crate::classical::ClassicalSpec;
 use crate::error::AgentError;
 use crate::kind::{AgentKind, AnyKind, Change, Role, Traits};
+use crate::network::PRETRAINED;
 use crate::threads::Threads;
 
 /// Spec of an agent: a kind with its settings. Specs are equal if their texts are.
@@ -113,7 +114,8 @@ impl AgentSpec {
                 let mut fresh = self.kind.fresh();
                 let changed =
                     settings.iter_mut().zip(fresh.settings()).filter(|(own, usual)| own.value() != usual.value());
-                changed.filter_map(|(own, _)| own.path()).for_each(|path| *path = in_folder(folder, path));
+                let paths = changed.filter_map(|(own, _)| own.path());
+                paths.filter(|path| path.as_os_str() != PRETRAINED).for_each(|path| *path = in_folder(folder, path));
             }
         }
         drop(settings);

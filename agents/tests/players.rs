@@ -339,7 +339,7 @@ fn books_of_corrections_are_played_and_checked() {
         let key = if endless { game.without_counters(&state) } else { state.clone() };
         book.moves.push((key, other));
         std::fs::write(&path, book.to_text(&*game)).expect("writable");
-        assert_eq!(Book::read(&path, &*game, &network).expect("sound").moves, book.moves);
+        assert_eq!(Book::read(&path, None, &*game, &network).expect("sound").moves, book.moves);
         for sims in [0, 8] {
             let agent = load(&*game, sims).expect("its own book");
             assert_eq!(chosen(&agent, &state), (other, "by the book".to_owned()));

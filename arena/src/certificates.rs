@@ -1,10 +1,7 @@
 //! What the certificates that come with a game prove of agents.
 
-use std::path::Path;
-
 use turnstone_agents::exact::Certificate;
-use turnstone_agents::{Agent, Network, PlayableGame};
-use turnstone_base::checksum::crc32_text;
+use turnstone_agents::{Agent, Book, Network, PlayableGame};
 
 /// Says of an agent what the certificates that come with the game prove: that it cannot be beaten from the start.
 ///
@@ -17,13 +14,8 @@ pub(crate) fn proven(game: &dyn PlayableGame, agent: &Agent) -> Option<String> {
         (&claim.game[..], claim.version, &claim.params) == (game.name(), game.version(), &game.params())
             && (&claim.agent, claim.network.as_ref()) == (&spec, Some(&sums))
             && claim.asked.is_none()
-            && claim.book == network.book.as_deref().and_then(book_checksum)
+            && claim.book == network.book.as_deref().and_then(|book| Book::checksum(book, game.files().book).ok())
     });
     let seats: Vec<String> = claims.map(|claim| format!("player {}", claim.seat)).collect();
     (!seats.is_empty()).then(|| format!("{spec} cannot be beaten from the start as {}", seats.join(" or ")))
-}
-
-/// Checksum of a book of corrections; `None` if it cannot be read.
-pub(crate) fn book_checksum(path: &Path) -> Option<String> {
-    Some(crc32_text(&std::fs::read(path).ok()?))
 }

@@ -16,14 +16,13 @@ use turnstone_agents::exact::{Certificate, Claim, Extent};
 use turnstone_agents::search::Stop;
 use turnstone_agents::search::hash::hash;
 use turnstone_agents::{
-    Agent, DynExactValues, DynWalk, Findings, LoadedNetwork, Network, PlayableGame, Role, Search, SearchRequest,
+    Agent, Book, DynExactValues, DynWalk, Findings, LoadedNetwork, Network, PlayableGame, Role, Search, SearchRequest,
 };
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, AnyState, Side};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
-use crate::certificates::book_checksum;
 use crate::openings::read_book;
 use crate::saved_games::PlayedGame;
 
@@ -248,7 +247,7 @@ impl Certifying<'_> {
             agent: self.agent.spec.to_string(),
             seed: self.seed,
             network: self.agent.network().map(LoadedNetwork::checksums),
-            book: book.and_then(|path| book_checksum(path)),
+            book: book.and_then(|path| Book::checksum(path, self.game.files().book).ok()),
             asked: self.is_asked_elsewhere().then(|| self.asked.params()),
             program: self.program.to_owned(),
         }

@@ -220,14 +220,20 @@ fn the_certificates_of_a_game_hold_and_are_said_of_their_agents() {
             game.check_certificate(&certificate).expect("a proof");
         }
     }
-    let game = game();
-    let report = |spec| {
+    let report = |game: &str, spec| {
+        let game = built_in().make(game, &Params::new()).expect("a game");
         let agents = agents(&*game, &[spec, "random"]);
         played(&drawn(&*game, &agents, &games(2), RatingScale::Mean).expect("drawn"), None).text()
     };
-    let said = "\naz:pretrained,sims=0 cannot be beaten from the start as player 1 or player 2\n";
-    assert!(report("az:pretrained,sims=0").contains(said));
-    for other in ["az:pretrained,sims=1", "az:pretrained,sims=0,precision=i8", "alphabeta:depth=1"] {
-        assert!(!report(other).contains("beaten"), "{other}");
+    let corrected = "az:pretrained,sims=0,book=pretrained";
+    for (game, spec, seats) in
+        [("mu_torere", "az:pretrained,sims=0", "player 1 or player 2"), ("mancala", corrected, "player 1")]
+    {
+        let said = format!("\n{spec} cannot be beaten from the start as {seats}\n");
+        assert!(report(game, spec).contains(&said), "{said}");
     }
+    for other in ["az:pretrained,sims=1", "az:pretrained,sims=0,precision=i8", "alphabeta:depth=1"] {
+        assert!(!report("mu_torere", other).contains("beaten"), "{other}");
+    }
+    assert!(!report("mancala", "az:pretrained,sims=0").contains("beaten"));
 }

@@ -97,6 +97,7 @@ impl Playable for Konane {
             ladder: Some(include_str!("konane/ladder.toml")),
             truth_set: outside_pages!(include_str!("konane/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("konane/agent.safetensors")),
+            book: None,
             certificates: &[],
             sheet: Some(include_str!("konane/sheet.md")),
         }

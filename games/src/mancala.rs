@@ -74,7 +74,8 @@ impl Playable for Mancala {
             ladder: Some(include_str!("mancala/ladder.toml")),
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
-            certificates: &[],
+            book: outside_pages!(include_str!("mancala/pretrained.book")),
+            certificates: &[include_bytes!("mancala/player-1.proof")],
             sheet: Some(include_str!("mancala/sheet.md")),
         }
     }

@@ -60,6 +60,7 @@ impl Playable for Morabaraba {
             ladder: Some(include_str!("morabaraba/ladder.toml")),
             truth_set: outside_pages!(include_str!("morabaraba/truth.txt")), // endgames
             pretrained: outside_pages!(include_bytes!("morabaraba/agent.safetensors")),
+            book: None,
             certificates: &[],
             sheet: Some(include_str!("morabaraba/sheet.md")),
         }

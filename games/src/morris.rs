@@ -75,6 +75,7 @@ impl Playable for Morris {
             ladder: Some(include_str!("morris/ladder.toml")),
             truth_set: outside_pages!(include_str!("morris/truth.txt")),
             pretrained: outside_pages!(include_bytes!("morris/agent.safetensors")),
+            book: None,
             certificates: &[],
             sheet: Some(include_str!("morris/sheet.md")),
         }

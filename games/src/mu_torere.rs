@@ -34,6 +34,7 @@ impl Playable for MuTorere {
             ladder: Some(include_str!("mu_torere/ladder.toml")),
             truth_set: None,
             pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
+            book: None,
             certificates: &[include_bytes!("mu_torere/player-1.proof"), include_bytes!("mu_torere/player-2.proof")],
             sheet: Some(include_str!("mu_torere/sheet.md")),
         }

@@ -88,7 +88,8 @@ settings! {
         pub threads: Threads = Threads::default(), 0..=MANY;
         /// Folder with tables of exact values, by which covered positions are proven in the search.
         pub tables: Option<PathBuf>;
-        /// Book of corrections from `certify --repair`, whose moves it plays in place of its own.
+        /// Book of corrections from `certify --repair`, whose moves it plays in place of its own; `pretrained` for the one shipped
+        /// with the program.
         pub book: Option<PathBuf>;
     }
 }
@@ -130,7 +131,7 @@ impl AgentKind for Network {
             super::others::check_exact_values(game, tables)?;
         }
         if let Some(book) = &self.book {
-            Book::read(book, game, &network)?;
+            Book::read(book, game.files().book, game, &network)?;
         }
         Ok(Some(network))
     }
@@ -155,6 +156,6 @@ impl AgentKind for Network {
 impl Network {
     /// Whether it needs no file but its checkpoint.
     fn has_no_files(&self) -> bool {
-        self.tables.is_none() && self.book.is_none()
+        self.tables.is_none() && self.book.as_deref().is_none_or(|book| book == PRETRAINED)
     }
 }
