@@ -145,8 +145,7 @@ export async function people({ test, open, play, state, settled, picture, access
       assert.equal(await page.locator('.lessons li').count(), 5, game);
       const marks = await page.$$eval('.lessons .board', (boards) => boards.map((board) => board.querySelectorAll('.last').length));
       assert.ok(marks.length === 4 && marks.every((count) => count > 0), `${game}: ${marks}`);
-      const reached = await page.$$eval('.lessons .point', (points) => points.filter((point) => { point.focus(); return document.activeElement === point; }).length);
-      assert.equal(reached, 0, 'the keyboard goes past them');
+      assert.equal(await page.locator('.lessons button').count(), 0, 'the keyboard goes past them');
       await picture(page, `lessons-${game}`);
       await close();
     }
@@ -234,6 +233,84 @@ export async function people({ test, open, play, state, settled, picture, access
         await close();
       }
     }
+  });
+
+  await test('on a small phone and on its side all that a move needs is above the fold', async () => {
+    for (const size of [{ width: 360, height: 640 }, { width: 844, height: 390 }]) {
+      for (const game of GAMES) {
+        const { page, close } = await open(`/?game=${game}&p1=human&p2=level:1`, { size, media: CALM });
+        for (const id of ['#board', '#seat0', '#seat1', '#status', '#task', '#hint']) {
+          const box = await page.locator(id).boundingBox();
+          assert.ok(box.y >= 0 && box.y + box.height <= size.height, `${id} of ${game} ends at ${box.y + box.height} of ${size.height}`);
+        }
+        assert.equal(await overflow(page), 0, game);
+        await accessible(page, `${game} at ${size.width}x${size.height}`);
+        await picture(page, `small-${size.width}-${game}`);
+        await close();
+      }
+    }
+  });
+
+  await test('the board is seen from the side of the person, or as it is turned by hand', async () => {
+    for (const size of [LAPTOP, PHONE]) {
+      for (const game of GAMES) {
+        const { page, close } = await open(`/?game=${game}&p1=human&p2=level:1`, { size, media: CALM });
+        const seen = () => page.evaluate(() => {
+          const middle = (id) => { const { x, y, width, height } = document.querySelector(id).getBoundingClientRect(); return [x + width / 2, y + height / 2]; };
+          const [x, y] = middle('#board');
+          const [u, v] = middle('.point[data-point="0"]');
+          return { first: [Math.round(u - x), Math.round(v - y)], below: middle('#seat0')[1] > y, above: middle('#seat1')[1] > y };
+        });
+        const near = (a, b) => a.every((number, i) => Math.abs(number - b[i]) <= 3);
+        const before = await seen();
+        assert.ok(before.below && !before.above, game);
+        await page.click('#swap');
+        await page.waitForFunction(() => document.querySelector('.play').classList.contains('flipped'));
+        const after = await seen();
+        assert.ok(!after.below && after.above, `${game}: the person is below`);
+        assert.ok(near(after.first, before.first.map((number) => -number)), `${game}: ${before.first} and ${after.first}`);
+        await page.click('#flip');
+        assert.ok(near((await seen()).first, before.first), `${game}: turned back by hand`);
+        await page.click('#flip');
+        await close();
+        // A turned board is played on as any other: by its points and by keys.
+        const turned = await open(`/?game=${game}&p1=human&p2=human`, { size, media: CALM });
+        await turned.page.click('#flip');
+        const focus = await turned.page.evaluate(() => {
+          document.querySelector('.point[tabindex="0"]').focus();
+          return document.activeElement.getBoundingClientRect().y;
+        });
+        await turned.page.keyboard.press(focus > size.height / 3 ? 'ArrowUp' : 'ArrowDown');
+        const now = await turned.page.evaluate(() => document.activeElement.getBoundingClientRect().y);
+        assert.ok(now !== focus && (now < focus) === (focus > size.height / 3), `${game}: from ${focus} to ${now}`);
+        for (let ply = 0; ply < 4; ply++) await play(turned.page, (legal) => legal[(5 * ply) % legal.length]);
+        if (size === PHONE) await picture(turned.page, `turned-${game}`);
+        await turned.close();
+      }
+    }
+    // Upright on a phone, where the pits then are half as large again.
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { size: PHONE, media: CALM });
+    const { width, height } = await page.locator('#board').boundingBox();
+    assert.ok(height > 1.5 * width, `${width} x ${height}`);
+    assert.ok((await page.locator('.point').first().boundingBox()).width >= 44);
+    assert.equal(await page.locator('#board .drawing text', { hasText: 'store' }).count(), 2);
+    await close();
+  });
+
+  await test('texts and settings are folded away, and stay as they were left', async () => {
+    const { page, close } = await open('/?game=mancala', { media: CALM });
+    await page.evaluate(() => ['as-text', 'settings'].forEach((id) => localStorage.setItem(id, '')));
+    await page.reload();
+    await page.waitForSelector('body[data-ready]');
+    assert.deepEqual([await page.isVisible('#text'), await page.isVisible('#minutes')], [false, false]);
+    await page.click('#settings summary');
+    await page.selectOption('#sound', 'on');
+    await page.reload();
+    await page.waitForSelector('body[data-ready]');
+    assert.deepEqual([await page.isVisible('#minutes'), await page.inputValue('#sound')], [true, 'on']);
+    await page.selectOption('#sound', 'off');
+    await page.click('#as-text summary');
+    await close();
   });
 
   await test('points on a phone are as large as the board has room for', async () => {
@@ -358,11 +435,11 @@ export async function people({ test, open, play, state, settled, picture, access
     const { page, close } = await open('/?game=mu_torere&p1=human&p2=human', { media: CALM });
     await page.click('#hint');
     await page.waitForFunction(() => /^Hint: \d-\d, chance to win \d+ %$/.test(document.getElementById('thinking').textContent));
-    assert.equal(await page.locator('.overlay .arrow.advice').count(), 1);
+    assert.equal(await page.locator('#board .overlay .arrow.advice').count(), 1);
     assert.equal(await page.locator('.point[aria-label*="hint"]').count(), 2);
     await picture(page, 'hint');
     await play(page, (legal) => legal[0]);
-    assert.equal(await page.locator('.overlay .advice').count(), 0);
+    assert.equal(await page.locator('#board .overlay .advice').count(), 0);
     await close();
     // Where one move wins and the others lose, for both sides.
     const values = [...wholeGame(turnstone, 'konane', 'size=4')].filter(([, { legal }]) => legal.filter(({ value }) => value === 1).length === 1 && legal.length > 2);
@@ -432,7 +509,7 @@ export async function people({ test, open, play, state, settled, picture, access
     const { page, close } = await open('/?game=konane&p1=human&p2=human#moves=remove(8,1)+remove(8,2)+jump(6,1,8,1)', { media: CALM });
     assert.deepEqual(await page.$$eval('.move', (moves) => moves.map(({ textContent }) => textContent)), ['xa8', 'xb8', 'a6-a8']);
     assert.match(await page.getAttribute('.point[data-point="0"]', 'aria-label'), /^a8: /);
-    assert.ok((await page.$$eval('.drawing text', (texts) => texts.map(({ textContent }) => textContent))).includes('h'));
+    assert.ok((await page.$$eval('#board .drawing text', (texts) => texts.map(({ textContent }) => textContent))).includes('h'));
     assert.deepEqual(await page.$$eval('.legal', (legal) => legal.map(({ textContent }) => textContent).filter((text) => /[(),]/.test(text))), []);
     // What people write is read, too.
     await page.fill('#text', 'xa8 xb8 a6-a8 c7-a7');
@@ -622,6 +699,8 @@ export async function people({ test, open, play, state, settled, picture, access
       const before = await closed(page);
       assert.ok(before > 0, `${game}: points without a legal move`);
       await page.click('#edit');
+      assert.equal(await page.getAttribute('#edit', 'aria-pressed'), 'true');
+      assert.match(await page.textContent('#status'), /^You are setting up a position/);
       assert.equal(await closed(page), 0, game);
       await page.click('.point[data-point="0"]', { force: true });
       assert.equal(await closed(page), 0, `${game}, after a press`);
@@ -630,8 +709,11 @@ export async function people({ test, open, play, state, settled, picture, access
       assert.ok(await inView(page, '#edit-fault'), `the fault of ${game}`);
       await page.click('.point[data-point="1"]', { force: true });
       if (await page.textContent('#edit-fault') !== '') assert.ok(await inView(page, '#edit-fault'), `the fault of ${game} after a press on the board`);
-      await page.click('#edit-cancel');
+      assert.doesNotMatch(await page.textContent('#edit-fault'), /\b[XO]\b|\(\d/, `${game} speaks of sides and points as the page does`);
+      await page.click('#edit');
       assert.equal(await closed(page), before, `${game}, after the editor`);
+      assert.equal(await page.getAttribute('#edit', 'aria-pressed'), 'false');
+      assert.match(await page.textContent('#status'), /to move$/);
       await close();
     }
     // Where pieces are numbers, points have nothing to press; what is loaded meanwhile fails in sight, too.

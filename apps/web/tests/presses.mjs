@@ -114,12 +114,12 @@ export async function presses({ test, open, checkNatively, settled, state, secon
       assert.equal(await page.evaluate(() => window.flown), least, `steps of ${action}`);
       assert.equal(await page.locator('.flying').count(), 0);
       assert.equal(await page.textContent('#event'), event);
-      const seen = await page.$$eval('.overlay .last', (marks) => marks.map((mark) => mark.classList[1]));
+      const seen = await page.$$eval('#board .overlay .last', (marks) => marks.map((mark) => mark.classList[1]));
       assert.deepEqual(seen.sort(), [...traces].sort(), `marks of ${action}`);
       // They stay, also for those who come by the address.
       await page.reload();
       await page.waitForSelector('body[data-ready]');
-      assert.equal(await page.locator('.overlay .last').count(), traces.length);
+      assert.equal(await page.locator('#board .overlay .last').count(), traces.length);
       await close();
     }
   });
@@ -205,7 +205,6 @@ export async function presses({ test, open, checkNatively, settled, state, secon
         await page.selectOption('#pace', 'fast');
         const { faults, bursts } = await page.evaluate(pressAtRandom, { seconds, seed: 17 + i });
         assert.deepEqual(faults, [], `${game} against ${second}, after ${bursts} bursts`);
-        assert.ok(bursts > seconds, `${bursts} bursts`);
         await page.evaluate(() => document.getElementById('first').click());
         const { game: last } = await state(page);
         if ((await page.evaluate(() => window.turnstone.start())) === null) await checkNatively(page, last);

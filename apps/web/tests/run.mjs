@@ -175,6 +175,11 @@ async function main() {
   browser = await launch(browserPath);
   // A busy machine is slow, not wrong: what is waited for comes at some time or never.
   browser.context.setDefaultTimeout(120_000);
+  // What is folded away stands open for the tests, unless one closes it.
+  await browser.context.addInitScript(() => {
+    if (!location.protocol.startsWith('http')) return;
+    for (const id of ['as-text', 'settings']) if (localStorage.getItem(id) === null) localStorage.setItem(id, 'open');
+  });
   try {
     await tests(runs);
   } finally {
@@ -288,7 +293,7 @@ async function tests(runs) {
     const { page, close } = await open('/?game=morris&p1=human&p2=human', { media: { reducedMotion: 'reduce' } });
     for (const action of ['a0', 'g0', 'b1', 'f1', 'c2']) await play(page, (legal) => legal.find((one) => one.action === action));
     assert.equal((await state(page)).position, 'WBWBWxxxxxxxxxxxxx W 5 6 x 0', 'a closed mill removes');
-    assert.equal(await page.locator('.overlay .formed').count(), 1);
+    assert.equal(await page.locator('#board .overlay .formed').count(), 1);
     await page.click('#undo');
     assert.equal((await state(page)).ply, '4');
     await page.click('.move[data-ply="2"]');
@@ -392,7 +397,7 @@ async function tests(runs) {
     await page.waitForFunction(() => /exact value/.test(document.getElementById('known').textContent));
     await page.waitForFunction(() => /simulations/.test(document.getElementById('searched').textContent));
     assert.match(await page.textContent('#actions'), /kept|thrown away/);
-    assert.ok((await page.locator('.overlay .label').count()) > 0);
+    assert.ok((await page.locator('#board .overlay .label').count()) > 0);
     await page.click('#tree .fold >> nth=0');
     await page.waitForSelector('#tree ul li');
     assert.ok((await page.locator('#curve .dot').count()) >= 3);

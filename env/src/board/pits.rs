@@ -40,8 +40,7 @@ impl Pits {
     }
 
     pub(super) fn store(&self, side: Side) -> BoardPoint {
-        let place = [self.pits + 1, 0][side.index()];
-        BoardPoint::new((self.first + place - 1).to_string(), [column(place), STORE_Y], STORE_RADIUS)
+        BoardPoint::new("store", [column([self.pits + 1, 0][side.index()]), STORE_Y], STORE_RADIUS)
     }
 
     /// The rows with the pits' numbers above.

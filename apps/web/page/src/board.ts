@@ -2,6 +2,7 @@
 
 import { announce, element, make, shape } from './dom.js';
 import { lettered, numbered, pointName } from './notation.js';
+import { knock } from './sound.js';
 import { sideName, t } from './texts.js';
 import type { Board as Info, Legal, Step, View } from './types.js';
 
@@ -64,6 +65,10 @@ export class Board {
   private hurry: () => void = () => undefined;
   /** How fast movements are, one of `PACES`. */
   pace = 'normal';
+  /** Whether stones are heard. */
+  sound = false;
+  /** Degrees by which the board is turned clockwise: 0, 90, 180 or 270. */
+  private angle = 0;
   private hints: Hint[] = [];
   private advice: Hint | null = null;
   private editing: ((point: number) => void) | null = null;
@@ -140,6 +145,50 @@ export class Board {
     }
     svg?.removeAttribute('width');
     svg?.removeAttribute('height');
+    if (svg && this.angle > 0) this.turnDrawing(svg);
+  }
+
+  /** Turns the board, with the places of its points; its texts stay upright. */
+  turn(angle: number): void {
+    if (angle === this.angle) return;
+    this.angle = angle;
+    if (this.view) this.show(this.view, this.last, this.enabled);
+  }
+
+  private turnDrawing(svg: SVGElement): void {
+    const [width, height] = this.size;
+    const pad = this.pad;
+    const ways: Record<number, string> = {
+      90: `translate(${height + pad} 0) rotate(90)`, 180: `translate(${width} ${height}) rotate(180)`, 270: `translate(${pad} ${width}) rotate(-90)`,
+    };
+    const group = shape('g', { transform: ways[this.angle] ?? '' });
+    group.append(...[...svg.children].filter(({ tagName }) => tagName !== 'title' && tagName !== 'style'));
+    for (const text of group.querySelectorAll('text')) {
+      const number = (name: string): number => Number(text.getAttribute(name));
+      // Beside an upright board there is more room for them than above and below it.
+      if (pad > 0) text.setAttribute('y', String(number('y') + (number('y') < height / 2 ? -18 : 18)));
+      text.setAttribute('transform', `rotate(${-this.angle} ${number('x')} ${number('y') - 0.35 * number('font-size')})`);
+    }
+    const ground = group.querySelector('rect');
+    ground?.setAttribute('y', String(-pad));
+    ground?.setAttribute('height', String(height + 2 * pad));
+    svg.append(group);
+    if (this.angle !== 180) this.size = [height + 2 * pad, width];
+    svg.setAttribute('viewBox', `0 0 ${this.size[0]} ${this.size[1]}`);
+  }
+
+  /** Room beside an upright board for texts that were above and below it. */
+  private get pad(): number {
+    return this.angle % 180 === 0 ? 0 : 42;
+  }
+
+  /** Where a point of the drawing is on the board as it is turned. */
+  private turned([x, y]: [number, number]): [number, number] {
+    const [width, height] = this.size;
+    if (this.angle === 90) return [width - this.pad - y, x];
+    if (this.angle === 180) return [width - x, height - y];
+    if (this.angle === 270) return [y + this.pad, height - x];
+    return [x, y];
   }
 
   /** Takes no presses until the next position is shown. */
@@ -198,6 +247,7 @@ export class Board {
       await Promise.race([hurried, this.play(flying, [{ transform: 'translate(0, 0)' }, { transform: way }], time)]);
       flying.remove();
       if (mine !== this.movement) return;
+      if (this.sound) knock(step.count);
     }
   }
 
@@ -214,7 +264,7 @@ export class Board {
     if (place >= 0) return this.centre(place);
     const side = -1 - place;
     const store = this.info?.stores[side === 0 ? 0 : 1];
-    if (store) return store.at;
+    if (store) return this.turned(store.at);
     const [there, here] = [element(`taken${side}`).getBoundingClientRect(), this.root.getBoundingClientRect()];
     const scale = this.size[0] / here.width;
     return [(there.x + there.width / 2 - here.x) * scale, (there.y + there.height / 2 - here.y) * scale];
@@ -265,7 +315,7 @@ export class Board {
   }
 
   private centre(point: number): [number, number] {
-    return this.info?.points[point]?.at ?? [0, 0];
+    return this.turned(this.info?.points[point]?.at ?? [0, 0]);
   }
 
   private name(point: number): string {
@@ -477,7 +527,8 @@ export class Board {
     const [x, y] = this.centre(this.focus);
     let best: number | null = null;
     let least = Infinity;
-    this.info?.points.forEach(({ at: [u, v] }, point) => {
+    this.info?.points.forEach((_, point) => {
+      const [u, v] = this.centre(point);
       const along = (u - x) * direction[0] + (v - y) * direction[1];
       const aside = Math.abs((u - x) * direction[1]) + Math.abs((v - y) * direction[0]);
       const cost = along + 2 * aside;

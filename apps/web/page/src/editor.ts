@@ -16,6 +16,8 @@ interface Sketch {
 
 /** How a game writes its positions. */
 interface Format {
+  /** The letters of an empty point and of both sides' pieces. */
+  symbols?: string;
   /** Whether a point holds the pieces of one player only: those that it holds at the start. */
   owned?: boolean;
   read(position: string, game: Game): Sketch;
@@ -25,6 +27,7 @@ interface Format {
 /** Games with one letter per point; `hands` is how many numbers of pieces in hand there are, `rest` what follows them. */
 function letters(symbols: string, movers: string, hands: number, rest: (sketch: Sketch, game: Game) => string): Format {
   return {
+    symbols,
     read: (position, { board }) => {
       const [cells = '', mover = '', ...others] = position.split(' ');
       const counts = board.sides.slice(0, hands).map((side, i) => ({ name: t.editor.inHand(sideName(side)), value: Number(others[i]) }));
@@ -117,6 +120,7 @@ export class Editor {
     [this.game, this.valid] = [game, position];
     this.sketch = format.read(position, game);
     element('editor').hidden = false;
+    this.say(true);
     element('edit-how').textContent = this.sketch.cells.length > 0 ? t.editor.points : t.editor.numbers;
     const sides = game.board.sides.map((side, i) => make('option', { value: String(i) }, sideName(side)));
     element('edit-mover').replaceChildren(...sides);
@@ -129,6 +133,15 @@ export class Editor {
     this.game = null;
     this.board.edit(null);
     element('editor').hidden = true;
+    this.say(false);
+  }
+
+  /** Says at the board whether a position is set up; after the end, the page says what else there is. */
+  private say(on: boolean): void {
+    element('edit').setAttribute('aria-pressed', String(on));
+    if (!on) return;
+    element('status').textContent = t.editor.mode;
+    for (const id of ['event', 'task', 'thinking']) element(id).textContent = '';
   }
 
   /** The next content of a point: nothing, a piece of player 1, one of player 2, as far as the point can hold it. */
@@ -168,6 +181,11 @@ export class Editor {
     } catch (error) {
       // The position is before the first colon of its fault.
       fault = withPoints(message(error).replace(/^position `[^`]*`: /, ''));
+      // As the page calls the sides, not as a position writes them.
+      for (const side of [0, 1] as const) {
+        const letter = format.symbols?.charAt(side + 1) ?? '';
+        if (/[A-Z]/.test(letter)) fault = fault.replace(new RegExp(`\`?\\b${letter}\\b\`?`, 'g'), sideName(game.board.sides[side]));
+      }
     }
     element('edit-fault').textContent = fault;
     element<HTMLButtonElement>('edit-play').disabled = fault !== '';

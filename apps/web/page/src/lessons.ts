@@ -21,9 +21,11 @@ export function howToPlay(game: Game): HTMLElement[] {
 
 /** A board after an action, with the marks of what it did. The sentence beside it says the same. */
 function drawn(game: Game, [position, action]: [string, string]): HTMLElement {
-  const root = make('div', { class: 'board', 'aria-hidden': 'true', inert: '' });
+  const root = make('div', { class: 'board', 'aria-hidden': 'true' });
   const board = new Board(root, () => undefined);
   board.setGame(game.board);
   board.show(game.view(game.play(position, action)), game.movement(position, action).steps, false);
+  // It is no place to press.
+  root.querySelector('.points')?.remove();
   return root;
 }

@@ -17,7 +17,7 @@ import * as record from './record.js';
 import { Review } from './review.js';
 import { Game, gameNames, load, title } from './rules.js';
 import { Seats } from './seats.js';
-import { field, fields, keptChoice, nextTheme, restoreTheme } from './settings.js';
+import { field, fields, keptChoice, keptFolds, nextTheme, restoreTheme } from './settings.js';
 import { chanceText, fillTexts, sideName, t } from './texts.js';
 import type { AgentChoice, Movement } from './types.js';
 
@@ -43,6 +43,10 @@ class App {
   /** A greater number ends whatever waits for an agent or a movement. */
   private turn = 0;
   private paused = false;
+  /** Whether the board is turned by hand. */
+  private flipped = false;
+  /** Where a wide board stands upright. */
+  private readonly upright = matchMedia('(max-width: 480px) and (orientation: portrait)');
   /** Whether the address is written: not before all of it is read. */
   private begun = false;
   /** A greater number takes the place of an address that is still being read. */
@@ -147,6 +151,11 @@ class App {
     on('analyse', () => this.setLook(!this.look.on));
     on('edit', () => {
       this.halt();
+      if (this.editor.on) {
+        this.editor.end();
+        this.next();
+        return;
+      }
       if (this.look.on) this.setLook(false);
       this.editor.begin(this.match.game, this.match.view().position);
       element('board').scrollIntoView({ block: 'nearest' });
@@ -158,6 +167,14 @@ class App {
     on('open', () => element<HTMLInputElement>('file').click());
     on('load', () => this.load(element<HTMLTextAreaElement>('text').value, t.unreadable));
     on('theme', nextTheme);
+    keptChoice('sound', t.sounds, 'off', (sound) => { this.board.sound = sound === 'on'; });
+    keptFolds();
+    on('flip', () => {
+      this.flipped = !this.flipped;
+      this.turnBoard();
+      announce(t.flipped);
+    });
+    this.upright.addEventListener('change', () => this.turnBoard());
     keptChoice('pace', t.paces, 'normal', (pace) => { this.board.pace = pace; });
     element('file').addEventListener('change', () => this.follow(this.openFile()));
     element('minutes').addEventListener('change', () => {
@@ -535,6 +552,7 @@ class App {
     const over = match.ending(this.seats.you);
     const open = seat.isPerson && over === '' && this.offered === match.game;
     const mover = sideName(board.sides[view.mover === 0 ? 0 : 1]);
+    this.turnBoard();
     const { event, steps } = this.last;
     this.board.show(view, steps, open);
     this.shown = view.position;
@@ -566,6 +584,14 @@ class App {
     this.look.follow(match, this.analysisAgent());
     this.review.draw(match.at);
     this.keep();
+  }
+
+  /** Shows the board from the side of the only person, or as it was turned by hand. */
+  private turnBoard(): void {
+    const isBelow = (this.seats.you === 1) === this.flipped;
+    const isWide = this.match.game.board.stores.every((store) => store !== null);
+    this.board.turn((isWide && this.upright.matches ? 90 : 0) + (isBelow ? 0 : 180));
+    element('seat0').parentElement?.classList.toggle('flipped', !isBelow);
   }
 
   private showButtons(over: boolean, open: boolean): void {

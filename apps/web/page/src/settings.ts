@@ -73,5 +73,13 @@ export function keptChoice(id: string, words: Record<string, string>, own: strin
   });
 }
 
+/** Opens what was opened on the last visit, and keeps what is opened now. */
+export function keptFolds(): void {
+  for (const fold of document.querySelectorAll<HTMLDetailsElement>('details.fold-away')) {
+    fold.open = kept(fold.id) === 'open';
+    fold.addEventListener('toggle', () => keep(fold.id, fold.open ? 'open' : ''));
+  }
+}
+
 /** Colours as they were chosen before. */
 export const restoreTheme = (): void => setTheme(kept('theme') ?? 'auto');
