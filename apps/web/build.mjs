@@ -48,7 +48,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     for (const name of ['page.js', 'worker.js', 'offline.js', 'style.css', 'turnstone.wasm']) {
       const path = join(out, name);
       // A twentieth smaller than gzip at its best, and for every browser, which Brotli is not without encryption.
-      writeFileSync(`${path}.gz`, await zopfli.gzipAsync(readFileSync(path), { numiterations: 5 }));
+      writeFileSync(`${path}.gz`, await zopfli.gzipAsync(readFileSync(path), { numiterations: 15 }));
       rmSync(path);
     }
   }

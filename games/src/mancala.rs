@@ -75,8 +75,7 @@ impl Playable for Mancala {
             truth_set: outside_pages!(include_str!("mancala/truth.txt")),
             pretrained: outside_pages!(include_bytes!("mancala/agent.safetensors")),
             book: outside_pages!(include_str!("mancala/pretrained.book")),
-            // A megabyte, and no page needs it.
-            certificates: if cfg!(target_family = "wasm") { &[] } else { &[include_bytes!("mancala/player-1.proof")] },
+            certificates: certificates!("mancala/player-1.proof"),
             sheet: Some(include_str!("mancala/sheet.md")),
         }
     }

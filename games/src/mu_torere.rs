@@ -35,7 +35,7 @@ impl Playable for MuTorere {
             truth_set: None,
             pretrained: outside_pages!(include_bytes!("mu_torere/agent.safetensors")),
             book: None,
-            certificates: &[include_bytes!("mu_torere/player-1.proof"), include_bytes!("mu_torere/player-2.proof")],
+            certificates: certificates!("mu_torere/player-1.proof", "mu_torere/player-2.proof"),
             sheet: Some(include_str!("mu_torere/sheet.md")),
         }
     }

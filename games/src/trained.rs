@@ -7,3 +7,10 @@ macro_rules! outside_pages {
         if cfg!(target_family = "wasm") { None } else { Some($file) }
     };
 }
+
+/// Certificates as [`GameFiles`](turnstone_agents::GameFiles) have them: none in a page.
+macro_rules! certificates {
+    ($($file:literal),+) => {
+        if cfg!(target_family = "wasm") { &[] } else { &[$(include_bytes!($file)),+] }
+    };
+}
