@@ -1,7 +1,7 @@
 //! What the crates of turnstone share and that has nothing to do with games or networks.
 //!
 //! - [`files`]: atomic writes, bounded reads; [`folder_lock`]: one process at a time in a folder;
-//! - [`settings`]: declared once, with range and help; [`text`]: line breaks, comments, what may be printed, slips, words of a
+//! - [`mod@settings`]: declared once, with range and help; [`text`]: line breaks, comments, what may be printed, slips, words of a
 //!   shell;
 //! - [`checksum`]: of bytes, and of the lines of a file; [`line_io`]: lines of bounded length from other programs;
 //! - [`streams`]: a random stream per purpose and place;
