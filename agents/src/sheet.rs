@@ -5,11 +5,15 @@ use crate::playable_game::PlayableGame;
 /// The text of a section of the game's sheet, without its heading; `None` if there is none.
 #[must_use]
 pub fn section(game: &dyn PlayableGame, heading: &str) -> Option<String> {
-    let sheet = game.files().sheet?;
-    let mut lines = sheet.lines();
-    lines.find(|line| title(line).is_some_and(|title| title.eq_ignore_ascii_case(heading)))?;
-    let lines: Vec<&str> = lines.take_while(|line| title(line).is_none()).collect();
+    let lines: Vec<&str> = lines_of(game, heading)?.collect();
     Some(plain(lines.join("\n").trim()))
+}
+
+/// The lines of a section of the game's sheet.
+fn lines_of(game: &dyn PlayableGame, heading: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let mut lines = game.files().sheet?.lines();
+    lines.find(|line| title(line).is_some_and(|title| title.eq_ignore_ascii_case(heading)))?;
+    Some(lines.take_while(|line| title(line).is_none()))
 }
 
 /// A sentence of how to play, with what happens in the picture beside it.
@@ -27,9 +31,7 @@ pub struct Lesson {
 #[must_use]
 pub fn lessons(game: &dyn PlayableGame) -> Vec<Lesson> {
     let (mut lessons, mut next) = (Vec::<Lesson>::new(), None);
-    let sheet = game.files().sheet.unwrap_or_default();
-    let lines = sheet.lines().skip_while(|line| title(line) != Some("How to play")).skip(1);
-    for line in lines.take_while(|line| title(line).is_none()) {
+    for line in lines_of(game, "How to play").into_iter().flatten() {
         if let Some(picture) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) {
             next = picture.split_once(" | ").map(|(position, action)| [position.to_owned(), action.to_owned()]);
         } else if let Some((_, text)) = line.split_once(". ").filter(|(number, _)| number.parse::<u8>().is_ok()) {
