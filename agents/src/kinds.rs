@@ -70,10 +70,15 @@ pub struct KindInfo {
 impl KindInfo {
     /// Its options, with their defaults.
     pub fn options(&mut self) -> Vec<Setting<'_>> {
-        let mut all = self.default.settings();
-        all.drain(..usize::from(self.form != Form::Options));
-        all
+        named(self.form, &mut *self.default)
     }
+}
+
+/// The settings of a kind that a spec names: all but the one that stands before them.
+fn named(form: Form, kind: &mut dyn AnyKind) -> Vec<Setting<'_>> {
+    let mut settings = kind.settings();
+    settings.drain(..usize::from(form != Form::Options));
+    settings
 }
 
 /// All kinds of agents, as help shows them.
@@ -129,9 +134,7 @@ fn read(entry: &Entry, text: &str) -> Result<Box<dyn AnyKind>, String> {
         if seen.contains(&key) {
             return Err(format!("{key} is given twice"));
         }
-        let mut settings = kind.settings();
-        settings.drain(..usize::from(entry.form != Form::Options));
-        set(settings, key, &given(value))?;
+        set(named(entry.form, &mut *kind), key, &given(value))?;
         seen.push(key);
     }
     kind.complete()?;
