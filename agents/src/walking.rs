@@ -54,6 +54,16 @@ pub struct Findings {
     pub refutations: Vec<Option<Refutation>>,
 }
 
+impl Findings {
+    /// The worst result from a start, by its place among the starts, of a walk that has come this far; `None` if it is not
+    /// certain.
+    #[must_use]
+    pub fn result(&self, start: usize, extent: Extent) -> Option<i8> {
+        let value = self.values[start];
+        (value != 0 || extent == Extent::Complete).then_some(value)
+    }
+}
+
 /// A shortest game that an agent loses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refutation {

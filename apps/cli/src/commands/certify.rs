@@ -339,18 +339,12 @@ impl Found<'_> {
         self.certifying.game
     }
 
-    /// The worst result from a start; `None` if it is not known, as the walk is not complete.
-    fn result(&self, start: usize) -> Option<i8> {
-        let value = self.findings.values[start];
-        (value != 0 || self.extent == Extent::Complete).then_some(value)
-    }
-
     fn text(&self, tables: &Path) -> String {
         let mut text = format!("{} as {}\n", self.certifying.agent.spec, self.game().side_label(self.seat));
         for (start, (moves, state)) in self.starts.iter().enumerate() {
             let from = if moves.is_empty() { String::new() } else { format!("{moves}: ") };
             let _ = match &self.findings.refutations[start] {
-                None => writeln!(text, "  {from}{}", result_text(self.result(start))),
+                None => writeln!(text, "  {from}{}", result_text(self.findings.result(start, self.extent))),
                 Some(found) => writeln!(text, "  {from}can be beaten in {} plies", found.line.len()),
             };
             if self.starts.len() == 1
@@ -435,7 +429,7 @@ impl Found<'_> {
                 let mistake = mistake.map(|(ply, better)| json!({ "ply": ply, "better": better }));
                 json!({ "moves": self.game().line_texts(state, &found.line), "mistake": mistake })
             });
-            json!({ "opening": moves, "result": self.result(start), "refutation": refutation })
+            json!({ "opening": moves, "result": self.findings.result(start, self.extent), "refutation": refutation })
         };
         json!({
             "seat": self.seat.number(),

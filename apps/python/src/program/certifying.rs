@@ -55,14 +55,14 @@ pub(crate) fn certify(
         let walked = certifying.walk(seat, std::slice::from_ref(&start), None).map_err(program_error)?;
         let Some((walk, extent)) = walked else { return Ok("null".to_owned()) };
         let findings = walk.findings();
-        let (result, is_complete) = (findings.values[0], extent == Extent::Complete);
-        if let Some(path) = out.filter(|_| is_complete && result >= 0) {
+        let (result, is_complete) = (findings.result(0, extent), extent == Extent::Complete);
+        if let Some(path) = out.filter(|_| is_complete && result.is_some_and(|result| result >= 0)) {
             let certificate = certifying.certificate(seat, &*walk, &findings).map_err(program_error)?;
             atomic_write(&path, &certificate.to_bytes())?;
         }
         let refutation = findings.refutations[0].as_ref().map(|found| rules.line_texts(&start, &found.line));
         let found = json!({
-            "result": (is_complete || result != 0).then_some(result),
+            "result": result,
             "complete": is_complete,
             "positions": walk.positions(),
             "decisions": walk.moves().count(),
