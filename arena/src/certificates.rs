@@ -7,8 +7,8 @@ use turnstone_agents::{Agent, Book, Network, PlayableGame};
 ///
 /// A search above 0 simulations plays other moves where it has kept its tree, so only networks alone are meant.
 pub(crate) fn proven(game: &dyn PlayableGame, agent: &Agent) -> Option<String> {
-    let (spec, sums) = (agent.spec.to_string(), agent.network()?.checksums());
     let network = agent.spec.settings::<Network>().filter(|network| network.sims == Some(0))?;
+    let (spec, sums) = (agent.spec.to_string(), agent.network()?.checksums());
     let claims = game.files().certificates.iter().filter_map(|bytes| Certificate::from_bytes(bytes).ok());
     let claims = claims.map(|certificate| certificate.claim).filter(|claim| {
         (&claim.game[..], claim.version, &claim.params) == (game.name(), game.version(), &game.params())

@@ -249,6 +249,7 @@ impl Worker<'_> {
             self.send(queue, all.swap_remove(at));
         }
     }
+
     /// Stores what has been played of a job, and settles the job.
     fn send(&self, queue: &Queue, held: Held) {
         let (js, run, count) = (&self.link.js, &queue.info().name, held.played.len());
