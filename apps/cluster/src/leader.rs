@@ -165,7 +165,6 @@ impl Leader {
 
     /// Puts jobs on the queue and collects results until nothing is missing. Returns false if `stop` was set before.
     async fn collect(&self, active: &mut Active<'_, '_>) -> Result<bool> {
-        self.remove_results().await;
         let (mut results, mut looked, mut is_failing) = (None, Instant::now(), false);
         while active.missing().next().is_some() {
             if active.items.stop.is_raised() {
@@ -176,6 +175,7 @@ impl Leader {
                 match self.publish(active).await {
                     Ok(messages) => (results, is_failing) = (Some(messages), false),
                     Err(error) => {
+                        self.remove_results().await; // they may be what takes the room
                         if !std::mem::replace(&mut is_failing, true) {
                             let stage = &active.items.stage;
                             self.reporter.warning(&format!("{stage}: the server takes no jobs: {}", refusal(&error)));
@@ -216,31 +216,23 @@ impl Leader {
         }
         try_join_all(acks).await?;
         active.news = Instant::now();
+        self.remove_results().await; // while workers play
         let config = pull::OrderedConfig { filter_subject: result_subject(run, "*"), ..Default::default() };
         let results: Consumer<pull::OrderedConfig> = js.create_consumer_on_stream(config, RESULTS).await?;
         Ok(results.messages().await?)
     }
 
-    /// Takes a result. Fails if it is the last failure of an item.
+    /// Takes a message of results. Fails if an item has failed for the last time.
     async fn take(&self, active: &mut Active<'_, '_>, message: Message) -> Result<()> {
         active.news = Instant::now();
         let sequence = message.info().map_or(0, |info| info.stream_sequence);
         match Played::decode(&message.payload) {
-            Ok(played) if played.work == active.sum => match self.put(active, &played)? {
-                Ok(()) => {
+            Ok(played) if played.work == active.sum => {
+                if self.put(active, played)? {
                     lock(&self.results).push(sequence);
                     return Ok(());
                 }
-                Err(why) => {
-                    let failures = active.failures.entry(played.item).or_default();
-                    *failures += 1;
-                    lock(&self.key.status).jobs[2] += 1;
-                    let Played { item, worker: (worker, _), .. } = &played;
-                    let what = format!("{}, item {item} on worker {worker}: {why}", active.items.stage);
-                    ensure!(*failures < MOST_FAILURES, "{what} (it has failed {failures} times)");
-                    self.reporter.warning(&format!("{what}; trying again"));
-                }
-            },
+            }
             Ok(_) => {} // of a work that is over
             Err(fault) => self.reporter.warning(&format!("a result on {} is refused: {fault:#}", message.subject)),
         }
@@ -248,30 +240,42 @@ impl Leader {
         Ok(())
     }
 
-    /// Takes the outcome of an item, or says what is wrong with it.
-    fn put(&self, active: &mut Active<'_, '_>, played: &Played) -> Result<Result<(), String>> {
-        if let Some(why) = &played.failed {
-            return Ok(Err(why.clone()));
+    /// Takes the outcomes of items. Returns false if one of them has failed.
+    fn put(&self, active: &mut Active<'_, '_>, played: Played) -> Result<bool> {
+        let Played { worker: (worker, threads), deliveries, items, .. } = played;
+        let (mut is_sound, mut is_new, stage) = (true, false, active.items.stage.clone());
+        for (item, outcome) in items {
+            let fault = match (outcome, active.received.get(item)) {
+                (Err(why), _) => why,
+                (Ok(_), None) => "it is not one of the work's".to_owned(),
+                (Ok(_), Some(true)) => continue, // the job was played twice, or the message has come again
+                (Ok(outcome), Some(false)) => match (active.items.put)(item, &outcome)? {
+                    Err(fault) => format!("its result is refused: {fault}"),
+                    Ok(()) => {
+                        (active.received[item], is_new) = (true, true);
+                        let mut status = lock(&self.key.status);
+                        status.items[0] += 1;
+                        let of = status.workers.entry(worker.clone()).or_default();
+                        (of.threads, of.items) = (threads, of.items + 1);
+                        of.rate = of.items as f64 / active.began.elapsed().as_secs_f64().max(0.001);
+                        continue;
+                    }
+                },
+            };
+            is_sound = false;
+            let failures = active.failures.entry(item).or_default();
+            *failures += 1;
+            lock(&self.key.status).jobs[2] += 1;
+            let what = format!("{stage}, item {item} on worker {worker}: {fault}");
+            ensure!(*failures < MOST_FAILURES, "{what} (it has failed {failures} times)");
+            self.reporter.warning(&format!("{what}; trying again"));
         }
-        match active.received.get(played.item) {
-            Some(false) => {}
-            Some(true) => return Ok(Ok(())), // the job was played twice, or the message has come again
-            None => return Ok(Err("it is not one of the work's".to_owned())),
-        }
-        if let Err(fault) = (active.items.put)(played.item, &played.outcome)? {
-            return Ok(Err(format!("its result is refused: {fault}")));
-        }
-        active.received[played.item] = true;
-        let ((worker, threads), mut status) = (&played.worker, lock(&self.key.status));
-        status.items[0] += 1;
-        if let Some(deliveries) = played.deliveries {
+        if let Some(deliveries) = deliveries.filter(|_| is_new) {
+            let mut status = lock(&self.key.status);
             status.jobs[0] += 1;
             status.jobs[1] += deliveries.saturating_sub(1);
         }
-        let of = status.workers.entry(worker.clone()).or_default();
-        (of.threads, of.items) = (*threads, of.items + 1);
-        of.rate = of.items as f64 / active.began.elapsed().as_secs_f64().max(0.001);
-        Ok(Ok(()))
+        Ok(is_sound)
     }
 
     /// Looks at the queue. Returns false if the missing items must be put on it again: the server has lost its store, or no

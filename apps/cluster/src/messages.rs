@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use data_encoding::HEXLOWER;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 use sha2::{Digest, Sha256};
 
 /// The work queue: each job is delivered until a worker acknowledges it.
@@ -27,23 +28,21 @@ pub(crate) struct Job {
     pub(crate) count: usize,
 }
 
-/// An item as a worker has played it.
+/// Number of an item, with the record of a game or the answer to a position, or why it cannot be played.
+pub(crate) type Item = (usize, Result<ByteBuf, String>);
+
+/// Items of a job as a worker has played them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Played {
     /// SHA-256 of the work.
     pub work: String,
-    /// Number of the item; the first one of a job that failed as a whole.
-    pub item: usize,
     /// Name of the worker, and the number of its threads.
     pub worker: (String, usize),
-    /// How often its job was delivered, if the item is the job's last one.
+    /// How often the job was delivered, if these are its last items.
     pub deliveries: Option<u64>,
-    /// Why the item cannot be played.
-    pub failed: Option<String>,
-    /// The record of a game, or the answer to a position.
-    #[serde(with = "serde_bytes")]
-    pub outcome: Vec<u8>,
+    /// The items. A job that fails as a whole has its first one here.
+    pub items: Vec<Item>,
 }
 
 impl Played {
@@ -61,6 +60,27 @@ impl Played {
         decode(bytes)
     }
 }
+
+/// Splits items among messages of at most `most` bytes of outcomes, in their order. A larger item has a message of its own.
+pub(crate) fn packed(items: Vec<Item>, most: usize) -> Vec<Vec<Item>> {
+    let mut messages: Vec<Vec<Item>> = Vec::new();
+    let mut length = 0;
+    for item in items {
+        let size = BESIDE_AN_OUTCOME + item.1.as_ref().map_or_else(String::len, |outcome| outcome.len());
+        match messages.last_mut() {
+            Some(message) if length + size <= most => message.push(item),
+            _ => {
+                messages.push(vec![item]);
+                length = 0;
+            }
+        }
+        length += size;
+    }
+    messages
+}
+
+/// Room in a message for all of an item that is not its outcome.
+const BESIDE_AN_OUTCOME: usize = 64;
 
 const MAGIC: &[u8; 4] = b"TSC1";
 
@@ -106,7 +126,8 @@ mod tests {
 
     #[test]
     fn messages_come_back_as_they_were_or_are_refused() {
-        let played = Played { work: "ab".into(), item: 7, outcome: vec![1, 2, 3], ..Played::default() };
+        let items = vec![(7, Ok(ByteBuf::from(vec![1, 2, 3]))), (8, Err("it panics".into()))];
+        let played = Played { work: "ab".into(), items, ..Played::default() };
         let sound = played.encode();
         assert_eq!(Played::decode(&sound).expect("sound"), played);
         for at in 0..sound.len() {
@@ -114,6 +135,19 @@ mod tests {
             damaged[at] ^= 1;
             assert!(Played::decode(&damaged).is_err() && Played::decode(&sound[..at]).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn messages_hold_as_many_items_as_there_is_room_for() {
+        let sizes = |sizes: &[usize], most| {
+            let items = sizes.iter().enumerate().map(|(number, &size)| (number, Ok(ByteBuf::from(vec![0; size]))));
+            let numbers = |items: Vec<Item>| items.into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+            packed(items.collect(), most).into_iter().map(numbers).collect::<Vec<_>>()
+        };
+        // Each takes 64 bytes more.
+        assert_eq!(sizes(&[36, 36, 36], 200), [vec![0, 1], vec![2]]);
+        assert_eq!(sizes(&[36, 137, 36, 500, 36], 200), [[0], [1], [2], [3], [4]]);
+        assert!(sizes(&[], 200).is_empty());
     }
 
     #[test]

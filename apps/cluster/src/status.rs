@@ -50,7 +50,7 @@ struct Queue {
     /// Jobs that wait for a worker, and those that workers have.
     waiting: u64,
     in_work: u64,
-    /// Workers that ask for a job.
+    /// Threads of workers that ask for a job.
     idle: u64,
     /// What its leader says; `None` if there is no leader.
     leader: Option<RunStatus>,
@@ -119,7 +119,7 @@ impl Display for Status {
             let stage = if leader.stage.is_empty() { "learning" } else { &leader.stage };
             writeln!(f, "{name}: {stage}, {received} of {all} items")?;
             write!(f, "  jobs: {waiting} waiting, {in_work} in work, {done} done, ")?;
-            writeln!(f, "{again} redelivered, {failed} failed; {idle} workers idle")?;
+            writeln!(f, "{again} redelivered, {failed} failed; {idle} threads ask")?;
             for (worker, WorkerStatus { threads, items, rate }) in &leader.workers {
                 writeln!(f, "  {worker:<40} {threads:>4} threads {items:>8} items {rate:>8.1}/s")?;
             }

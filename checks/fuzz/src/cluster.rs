@@ -14,6 +14,6 @@ pub(crate) fn messages(data: &[u8]) -> bool {
 }
 
 pub(crate) fn example_messages() -> Vec<Vec<u8>> {
-    let (work, worker, outcome) = ("01".repeat(32), ("w-1".to_owned(), 2), vec![7; 20]);
-    vec![Played { work, worker, deliveries: Some(1), outcome, ..Played::default() }.encode()]
+    let items = vec![(0, Ok(vec![7; 20].into())), (1, Err("it panics".to_owned()))];
+    vec![Played { work: "01".repeat(32), worker: ("w-1".to_owned(), 2), deliveries: Some(1), items }.encode()]
 }

@@ -90,7 +90,7 @@ fn results_count_once_by_number_checksum_and_work_and_a_lost_queue_is_filled_aga
         let work = job["work"].as_str().expect("a checksum");
         let message = |work: &str, item, action: &str| {
             let outcome = format!("{{\"action\":\"{action}\"}}").into_bytes();
-            Played { work: work.to_owned(), item, outcome, ..Played::default() }.encode()
+            Played { work: work.to_owned(), items: vec![(item, Ok(outcome.into()))], ..Played::default() }.encode()
         };
         let mut damaged = message(work, 1, "B2");
         *damaged.last_mut().expect("bytes") ^= 1;

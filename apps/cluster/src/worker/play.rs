@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use async_nats::jetstream::consumer::{Consumer, Info, pull};
-use async_nats::jetstream::message::{AckKind, Acker, Message};
+use async_nats::jetstream::message::{AckKind, Acker};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tokio::sync::oneshot;
-use tokio::time::timeout;
+use serde_bytes::ByteBuf;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::time::{sleep, timeout};
 use turnstone_agents::Agent;
 use turnstone_agents::search::Stop;
 use turnstone_arena::Tournament;
@@ -22,7 +23,7 @@ use turnstone_base::terminal::Reporter;
 use turnstone_selfplay::{Games, Progress, Session, TrainableGame};
 
 use crate::link::{AT_ONCE, BESIDES, Link, get_work, lock, refusal};
-use crate::messages::{Job, Played, result_subject};
+use crate::messages::{Item, Job, Played, packed, result_subject};
 use crate::work::{Kind, Work};
 
 /// Time for which the server keeps a request for a job.
@@ -30,8 +31,6 @@ const ASK_FOR: Duration = Duration::from_secs(1);
 /// Pause before something is tried again, and after which a job that has failed is offered again.
 const PAUSE: Duration = Duration::from_millis(500);
 const FAILED_AGAIN: Duration = Duration::from_secs(1);
-/// Pause after a queue that a thread with games in progress has found empty.
-const EMPTY_FOR: Duration = Duration::from_millis(50);
 
 /// A work in memory.
 pub(super) struct Loaded {
@@ -75,7 +74,7 @@ struct Held {
     /// How often it was delivered.
     deliveries: u64,
     /// Number and outcome of each item that has been played, or why it cannot be.
-    played: Vec<(usize, Result<Vec<u8>, String>)>,
+    played: Vec<Item>,
     /// Takes what becomes of the job.
     lease: oneshot::Sender<AckKind>,
 }
@@ -106,38 +105,16 @@ impl Worker<'_> {
             let now = Instant::now();
             let is_open = |queue: &Arc<Queue>| queue.game.is_some() && *lock(&queue.asked_until) > now;
             let queues: Vec<_> = lock(&self.queues).values().filter(|queue| is_open(queue)).cloned().collect();
-            let mut is_away = queues.is_empty();
+            if queues.is_empty() {
+                thread::sleep(Duration::from_millis(100));
+            }
             for queue in &queues {
-                let mut held = self.ask(queue, Some(ASK_FOR / queues.len() as u32)).unwrap_or_else(|_| {
-                    is_away = true; // or the run is over
-                    None
-                });
-                while let Some(job) = held {
+                let mut held = ask(queue, &self.link, ASK_FOR / queues.len() as u32).blocking_recv().ok();
+                while let Some(job) = held.filter(|_| !self.stop.is_raised()) {
                     held = self.play_from(queue, job);
                 }
             }
-            if is_away {
-                thread::sleep(Duration::from_millis(100));
-            }
         }
-    }
-
-    /// Asks a queue for a job, which may come within `patience`.
-    fn ask(&self, queue: &Queue, patience: Option<Duration>) -> Result<Option<Held>> {
-        let message: Option<Message> = self.link.wait(async {
-            let mut messages = match patience {
-                Some(patience) => queue.consumer.batch().max_messages(1).expires(patience).messages().await?,
-                None => queue.consumer.fetch().max_messages(1).messages().await?,
-            };
-            let message = timeout(2 * ASK_FOR, messages.next()).await?;
-            message.transpose().map_err(anyhow::Error::from_boxed)
-        })?;
-        let Some(message) = message else { return Ok(None) };
-        let job: Job = serde_json::from_slice(&message.payload).context("a job of another version")?;
-        let deliveries = message.info().map_or(1, |info| info.delivered.unsigned_abs());
-        let (lease, verdict) = oneshot::channel();
-        self.link.spawn(keep(message.split().1, queue.info().config.ack_wait, verdict));
-        Ok(Some(Held { job, deliveries, played: Vec::new(), lease }))
     }
 
     /// Plays a job, and further jobs of the same work while they fill a thread. Returns a job of another work that is next.
@@ -213,28 +190,41 @@ impl Worker<'_> {
         session: &mut dyn Session,
         all: &mut Vec<Held>,
     ) -> Result<Option<Held>> {
-        let mut numbers = all[0].numbers();
-        let (mut asked, mut other) = (None::<Instant>, None);
+        let (mut numbers, mut asked) = (all[0].numbers(), None::<oneshot::Receiver<Held>>);
         loop {
+            let mut has_room = false;
             let mut next = || {
-                if numbers.is_empty() && other.is_none() && asked.is_none_or(|asked| asked.elapsed() >= EMPTY_FOR) {
-                    match self.ask(queue, None).ok().flatten() {
-                        Some(held) if held.job.work == loaded.sum => {
-                            numbers = held.numbers();
-                            all.push(held);
-                        }
-                        held => (asked, other) = (Some(Instant::now()), held),
-                    }
-                }
+                has_room |= numbers.is_empty();
                 numbers.next()
             };
             let is_on = session.step(usize::MAX, &mut next, &Progress::default())?;
             for game in session.take_finished() {
                 self.put(queue, all, game.number, game.transcript());
             }
-            // A job of another work follows when the leader no longer needs this one.
-            if !is_on || other.is_some() || self.stop.is_raised() || loaded.is_over.is_raised() {
-                return Ok(other);
+            let is_over = self.stop.is_raised() || loaded.is_over.is_raised();
+            let held = match asked.take() {
+                // Games in progress do not wait for a job.
+                Some(mut asking) if is_on && !is_over => match asking.try_recv() {
+                    Err(TryRecvError::Empty) => {
+                        asked = Some(asking);
+                        continue;
+                    }
+                    answer => answer.ok(),
+                },
+                asking => asking.and_then(|asking| asking.blocking_recv().ok()),
+            };
+            match held {
+                Some(held) if held.job.work == loaded.sum => {
+                    numbers = held.numbers();
+                    all.push(held);
+                }
+                // A job of another work follows when the leader no longer needs this one.
+                Some(other) => return Ok(Some(other)),
+                None if is_on && !is_over => asked = has_room.then(|| ask(queue, &self.link, ASK_FOR)),
+                None => {}
+            }
+            if is_over || !is_on && numbers.is_empty() {
+                return Ok(None);
             }
         }
     }
@@ -242,35 +232,34 @@ impl Worker<'_> {
     /// Takes an outcome, and sends those of the job that it completes.
     fn put(&self, queue: &Queue, all: &mut Vec<Held>, number: usize, outcome: Vec<u8>) {
         let Some(at) = all.iter().position(|held| held.numbers().contains(&number)) else { return };
-        let (length, most) = (outcome.len(), self.link.js.client().max_payload().saturating_sub(BESIDES));
+        let (length, most) = (outcome.len(), self.most_bytes());
         let fault = || format!("its result has {length} bytes, and the server takes {most}: raise its max_payload");
-        all[at].played.push((number, if length <= most { Ok(outcome) } else { Err(fault()) }));
+        all[at].played.push((number, if length <= most { Ok(ByteBuf::from(outcome)) } else { Err(fault()) }));
         if all[at].played.len() == all[at].job.count {
             self.send(queue, all.swap_remove(at));
         }
     }
 
-    /// Stores what has been played of a job, and settles the job.
+    /// Maximum number of bytes of the outcomes in a message.
+    fn most_bytes(&self) -> usize {
+        self.link.js.client().max_payload().saturating_sub(BESIDES)
+    }
+
+    /// Stores what has been played of a job, in as few messages as hold it, and settles the job.
     fn send(&self, queue: &Queue, held: Held) {
-        let (js, run, count) = (&self.link.js, &queue.info().name, held.played.len());
-        let (subject, mut verdict) = (result_subject(run, &self.name), AckKind::Ack);
-        let mut messages = Vec::new();
-        for (at, (item, result)) in held.played.into_iter().enumerate() {
-            let (work, worker) = (held.job.work.clone(), (self.name.clone(), self.threads));
-            let deliveries = (at + 1 == count).then_some(held.deliveries);
-            let mut played = Played { work, item, worker, deliveries, ..Played::default() };
-            match result {
-                Ok(outcome) => played.outcome = outcome,
-                Err(why) => (played.failed, verdict) = (Some(why), AckKind::Nak(Some(FAILED_AGAIN))),
-            }
-            messages.push(played.encode());
-        }
-        let publish = async |bytes: &Vec<u8>| {
-            js.publish(subject.clone(), bytes.clone().into()).await?.await?;
+        let (js, run, most) = (&self.link.js, &queue.info().name, self.most_bytes());
+        let is_played = held.played.iter().all(|(_, outcome)| outcome.is_ok());
+        let sent = Played { work: held.job.work, worker: (self.name.clone(), self.threads), ..Played::default() };
+        let message = |items| Played { items, ..sent.clone() };
+        let mut messages: Vec<Played> = packed(held.played, most).into_iter().map(message).collect();
+        messages.last_mut().into_iter().for_each(|last| last.deliveries = Some(held.deliveries));
+        let publish = async |played: &Played| {
+            js.publish(result_subject(run, &self.name), played.encode().into()).await?.await?;
             Ok(())
         };
         let store = async || stream::iter(&messages).map(&publish).buffered(AT_ONCE).try_collect::<()>().await;
         if self.insist("the server takes no results", store).is_some() {
+            let verdict = if is_played { AckKind::Ack } else { AckKind::Nak(Some(FAILED_AGAIN)) };
             let _ = held.lease.send(verdict);
         }
     }
@@ -292,6 +281,31 @@ impl Worker<'_> {
             thread::sleep(PAUSE);
         }
     }
+}
+
+/// Asks a queue for a job, which comes within `patience` or not at all.
+fn ask(queue: &Queue, link: &Link, patience: Duration) -> oneshot::Receiver<Held> {
+    let (consumer, ack_wait) = (queue.consumer.clone(), queue.info().config.ack_wait);
+    let (found, asked) = oneshot::channel();
+    link.spawn(async move {
+        let message = async {
+            let mut messages = consumer.batch().max_messages(1).expires(patience).messages().await?;
+            let message = timeout(2 * ASK_FOR, messages.next()).await?;
+            message.transpose().map_err(anyhow::Error::from_boxed)
+        };
+        match message.await {
+            Ok(message) => {
+                let Some(message) = message else { return };
+                let Ok(job) = serde_json::from_slice(&message.payload) else { return }; // of another version
+                let deliveries = message.info().map_or(1, |info| info.delivered.unsigned_abs());
+                let (lease, verdict) = oneshot::channel();
+                tokio::spawn(keep(message.split().1, ack_wait, verdict));
+                let _ = found.send(Held { job, deliveries, played: Vec::new(), lease });
+            }
+            Err(_) => sleep(PAUSE).await, // the server is away, or the run is over
+        }
+    });
+    asked
 }
 
 /// Tells the server that a job is being played until it hears what becomes of the job. If it hears nothing, another worker gets
