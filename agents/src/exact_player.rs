@@ -128,166 +128,65 @@ impl<G: Rules> Exact<G> {
 mod tests {
     use super::*;
     use crate::spec::AgentSpec;
-    use std::marker::PhantomData;
+    use crate::toy_values::Known;
     use turnstone_base::streams::{Purpose, stream};
-    use turnstone_env::Notation;
-    use turnstone_env::games::{Konane, Mancala, Morris, MuTorere};
-    use turnstone_env::{Params, Rules, Side, play_text};
-    use turnstone_exact::{Silent, TableError};
-    use turnstone_games::konane::{KonaneSolver, KonaneValues};
-    use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues, StoreDifference};
-    use turnstone_games::morris::MorrisTable;
-    use turnstone_games::mu_torere::MuTorereValues;
+    use turnstone_env::toy::Toy;
 
-    type Values<G> = Result<Option<Box<dyn ExactValues<G>>>, TableError>;
-
-    /// What `turnstone-games` knows, by the traits of the crate under test.
-    struct Known<G>(PhantomData<G>);
-
-    fn limits(effort: Effort) -> SolveLimits {
-        let Effort::Patient(limits) = effort else { panic!("a player is patient") };
-        limits
-    }
-
-    impl Playable for Known<MuTorere> {
-        type Game = MuTorere;
-
-        fn exact_values(game: &MuTorere, _: &Path, _: Effort) -> Values<MuTorere> {
-            Ok(Some(Box::new(MuTorereValues::new(game).expect("no fault"))))
-        }
-    }
-
-    impl Playable for Known<Mancala> {
-        type Game = Mancala;
-
-        fn heuristics() -> Vec<Box<dyn Heuristic<Mancala>>> {
-            vec![Box::new(StoreDifference)]
-        }
-
-        fn exact_values(game: &Mancala, tables: &Path, effort: Effort) -> Values<Mancala> {
-            let endgames = MancalaEndgames::open(game, &tables.join(MancalaEndgames::file_name(game)))?;
-            let solver = MancalaSolver::new(game, Some(endgames), 1 << 16);
-            Ok(Some(Box::new(MancalaValues::forgetting(solver, limits(effort)))))
-        }
-    }
-
-    impl Playable for Known<Konane> {
-        type Game = Konane;
-
-        fn exact_values(_: &Konane, _: &Path, effort: Effort) -> Values<Konane> {
-            assert_eq!(limits(effort).nodes, u64::MAX);
-            Ok(Some(Box::new(KonaneValues::forgetting(KonaneSolver::new(1 << 12), SolveLimits::nodes(10_000)))))
-        }
-    }
-
-    impl Playable for Known<Morris> {
-        type Game = Morris;
-
-        fn exact_values(game: &Morris, tables: &Path, _: Effort) -> Values<Morris> {
-            Ok(Some(Box::new(MorrisTable::open(game, &tables.join(MorrisTable::file_name(game)))?)))
-        }
-    }
-
-    fn player<G: Rules>(spec: &str, game: &G) -> Exact<G>
-    where
-        Known<G>: Playable<Game = G>,
-    {
-        let spec: AgentSpec = spec.parse().expect("valid");
+    /// What an agent chooses at the start of a tree, often enough that a random choice shows, and its score.
+    fn choices(spec: &str, tree: &str) -> (Vec<usize>, Option<Score>) {
+        let (game, spec): (Toy, AgentSpec) = (tree.parse().expect("a tree"), spec.parse().expect("valid"));
         let spec: &ExactSpec = spec.settings().expect("an exact agent");
-        Exact::new::<Known<G>>(spec, game).expect("it has exact values")
+        let mut player = Exact::new::<Known>(spec, &game).expect("it has exact values");
+        let (start, mut rng) = (AnyState::new(game.start()), stream(1, Purpose::Play, [0, 0]));
+        let request = SearchRequest::default().with_reports();
+        let mut choose = || player.choose(&start, &request, &mut rng, &mut |_| ());
+        let score = choose().score;
+        ((0..2000).map(|_| choose().line[0].index()).collect(), score)
     }
 
-    fn chosen<G: Rules>(player: &mut Exact<G>, state: &AnyState, rng: &mut Stream) -> SearchInfo {
-        player.choose(state, &SearchRequest::default().with_reports(), rng, &mut |_| ())
+    /// The different choices, in order.
+    fn chosen(spec: &str, tree: &str) -> Vec<usize> {
+        let mut all = choices(spec, tree).0;
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     #[test]
     fn it_keeps_the_value_and_errs_at_its_rate() {
-        let game = MuTorere::default();
-        let truth = MuTorereValues::new(&game).expect("no fault");
-        let mut state = game.start();
-        play_text(&game, &mut state, "0,4 1,0").expect("legal");
-        let mut rng = stream(1, Purpose::Play, [0, 0]);
-        for (spec, share) in [("exact", 0.0_f64), ("exact:x,error=1", 1.0), ("exact:x,error=0.25", 0.25)] {
-            let mut player = player(spec, &game);
-            let (mut errors, mut critical) = (0.0, 0.0);
-            for _ in 0..300 {
-                state = game.start();
-                for _ in 0..20 {
-                    let best = truth.best_actions(&game, &state).expect("it covers all");
-                    let mut legal = ActionList::new();
-                    game.legal(&state, &mut legal);
-                    if legal.is_empty() {
-                        break;
-                    }
-                    let action = chosen(&mut player, &AnyState::new(state), &mut rng).line[0];
-                    if best.len() < legal.len() {
-                        critical += 1.0;
-                        errors += f64::from(u8::from(!best.contains(&action)));
-                    }
-                    game.play(&mut state, legal[rng.random_range(0..legal.len())]);
-                }
-            }
-            assert!(critical > 300.0, "{critical}");
-            let spread = 4.0 * (share * (1.0 - share) / critical).sqrt();
-            assert!((errors / critical - share).abs() <= spread, "{spec}: {errors} of {critical}");
-        }
+        let tree = "1(1(+1) 2(0) +2 2(-1))";
+        let (played, score) = choices("exact", tree);
+        assert!(played.contains(&0) && played.contains(&2) && !played.contains(&1) && !played.contains(&3));
+        assert_eq!(score.expect("covered").win_draw_loss, [1.0, 0.0, 0.0]);
+        assert_eq!(chosen("exact:x,error=1", tree), [1, 3]);
+        assert_eq!(chosen("exact:x,error=1", "1(+1 +2)"), [0, 1], "there is no error to make");
+        let errors = choices("exact:x,error=0.25", tree).0.iter().filter(|&&choice| choice % 2 == 1).count();
+        // Four standard deviations of 2000 draws.
+        assert!(errors.abs_diff(500) < 78, "{errors}");
+    }
+
+    /// Alpha-beta sees the losses of 1 and 2, but not the one of 5 behind its horizon.
+    #[test]
+    fn lost_positions_are_played_for_the_margin_or_by_alpha_beta() {
+        let tree = "1(1(1(1(1(1(-5))))) -1 -2)";
+        assert_eq!(chosen("exact:margins", tree), [1]);
+        assert_eq!(chosen("exact", tree), [0]);
     }
 
     #[test]
-    fn mancala_is_played_for_the_margin_in_lost_positions_too() {
-        let game = Mancala::default();
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(MancalaEndgames::file_name(&game));
-        MancalaEndgames::build(&game, 8, 1, &Silent).save(&path).expect("writable");
-        let (spec, solver) = (format!("exact:{}", folder.path().display()), MancalaSolver::new(&game, None, 1 << 16));
-        let (mut player, mut rng) = (player(&spec, &game), stream(2, Purpose::Play, [0, 0]));
-        let (mut lost, mut legal) = (0, ActionList::new());
-        for _ in 0..40 {
-            let mut state = game.start();
-            while game.outcome(&state).is_none() {
-                let in_play = Side::BOTH.iter().flat_map(|&side| game.row(&state, side)).sum::<u8>();
-                if in_play <= 14 {
-                    let (margin, best) = solver.best_margin(&game, &state, &SolveLimits::NONE).expect("no limit");
-                    let action = chosen(&mut player, &AnyState::new(state), &mut rng).line[0];
-                    assert!(best.contains(&action), "{}: {margin}", game.position_text(&state));
-                    lost += u32::from(f32::from(margin) * game.mover(&state).sign() < 0.0);
-                }
-                game.legal(&state, &mut legal);
-                game.play(&mut state, legal[rng.random_range(0..legal.len())]);
-            }
-        }
-        assert!(lost > 50, "{lost}");
+    fn positions_beyond_the_limits_are_left_to_alpha_beta() {
+        let tree = "1(+1 2(+3 +2) 0)";
+        assert_eq!(chosen("exact:limited,nodes=100", tree), [0, 1]);
+        let (played, score) = choices("exact:limited,nodes=99", tree);
+        assert!(played.iter().all(|&choice| choice == 1) && score.is_none());
+        assert_eq!(chosen("exact:limited,nodes=99,error=1", tree), [0, 1, 2]);
     }
 
     #[test]
-    fn limits_of_nodes_leave_the_move_to_alpha_beta() {
-        let game = Mancala::default();
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(MancalaEndgames::file_name(&game));
-        MancalaEndgames::build(&game, 4, 1, &Silent).save(&path).expect("writable");
-        for limit in ["nodes=100", "time=5ms"] {
-            let mut player = player(&format!("exact:{},{limit}", folder.path().display()), &game);
-            assert_eq!(player.truth.value(&game, &game.start()), None, "{limit}");
-            let mut rng = stream(1, Purpose::Play, [0, 0]);
-            let action = chosen(&mut player, &AnyState::new(game.start()), &mut rng).line[0];
-            let beyond = player.beyond.search(&game.start(), 4).action;
-            assert_eq!(Some(action), beyond, "{limit}");
-        }
-    }
-
-    #[test]
-    fn uncovered_positions_are_searched_and_missing_tables_are_named() {
-        let game = Konane::default().with_params(&Params::new()).expect("8x8");
-        let mut exact = player("exact", &game);
-        let start = AnyState::new(game.start());
-        let mut rng = stream(1, Purpose::Play, [0, 0]);
-        assert_eq!(chosen(&mut exact, &start, &mut rng).score, None);
-        let fault = |spec: &str| {
-            let spec: AgentSpec = spec.parse().expect("valid");
-            let spec: &ExactSpec = spec.settings().expect("an exact agent");
-            Exact::new::<Known<Morris>>(spec, &Morris::default()).err().expect("no table").to_string()
-        };
-        assert!(fault("exact:nowhere").contains("turnstone solve"), "{}", fault("exact:nowhere"));
+    fn missing_tables_are_named() {
+        let spec: AgentSpec = "exact:missing".parse().expect("valid");
+        let spec: &ExactSpec = spec.settings().expect("an exact agent");
+        let fault = Exact::new::<Known>(spec, &Toy::default()).err().expect("no table").to_string();
+        assert!(fault.starts_with("missing: the table is missing; ") && fault.contains("`turnstone solve toy`"), "{fault}");
     }
 }

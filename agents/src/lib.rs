@@ -44,6 +44,8 @@ mod network;
 mod book;
 mod together;
 mod random;
+#[cfg(test)]
+mod toy_values;
 mod exact_player;
 #[cfg(not(target_family = "wasm"))]
 mod external;

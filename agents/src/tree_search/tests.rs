@@ -3,13 +3,13 @@
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::Notation;
 use turnstone_env::games::{Mancala, mancala};
-use turnstone_exact::{Silent, SolveLimits};
-use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
+use turnstone_env::toy::Toy;
 use turnstone_search::Stop;
 use turnstone_search::Uniform;
 
 use super::*;
 use crate::search_settings::SearchKind;
+use crate::toy_values::Values;
 
 /// Equal priors and even positions; one call fails, by its number from 0.
 struct FailsOnce {
@@ -20,14 +20,14 @@ fn fault() -> Fault {
     Fault::new("device lost")
 }
 
-impl Backend<Mancala> for FailsOnce {
-    fn evaluate(&mut self, game: &Mancala, batch: &mut EvalBatch<mancala::State>) -> Result<(), Fault> {
+impl<G: Rules> Backend<G> for FailsOnce {
+    fn evaluate(&mut self, game: &G, batch: &mut EvalBatch<G::State>) -> Result<(), Fault> {
         let fails = self.calls_before == 0;
         self.calls_before = self.calls_before.wrapping_sub(1);
         if fails { Err(fault()) } else { Uniform.evaluate(game, batch) }
     }
 
-    fn for_thread(&self, _: usize) -> Option<AnyBackend<Mancala>> {
+    fn for_thread(&self, _: usize) -> Option<AnyBackend<G>> {
         Some(Box::new(FailsOnce { calls_before: usize::MAX }))
     }
 }
@@ -166,60 +166,51 @@ fn positions_without_search_are_one_batch() {
     assert_eq!((search.analysis(0), search.report(0).line), (None, vec![first[0]]));
 }
 
+/// A subtree with a value that few simulations do not prove: player 1 moves to one of eight leaves, all `rest` but the last.
+fn deep(rest: i16, last: i16) -> String {
+    let pair = format!("1({rest} {rest})");
+    format!("1(1({pair} {pair}) 1({pair} 1({rest} {last})))")
+}
+
+/// A search of a toy game with exact values where they are covered.
+fn search_with(game: &Toy, covers: fn(&Toy, turnstone_env::toy::State) -> bool) -> TreeSearch<Toy> {
+    let (backend, tables) = (Box::new(FailsOnce { calls_before: usize::MAX }), Values { covers, margins: false });
+    TreeSearch::with_tables(game, backend, Box::new(tables), plan(8, SearchKind::Puct), 0)
+}
+
 #[test]
 fn exact_values_at_the_leaves_prove_the_root() {
-    let game = Mancala::default();
-    let endgames = || MancalaEndgames::build(&game, 9, 1, &Silent);
-    let truth = |limits| MancalaValues::new(MancalaSolver::new(&game, Some(endgames()), 1 << 12), limits);
-    let whole = truth(SolveLimits::NONE);
-    let mut proven = [0; 3];
-    for text in [
-        "1,0,2,0,1,2/16 0,3,0,2,1,1/19 1",
-        "0,1,0,4,0,1/17 2,0,0,1,3,1/18 2",
-        "2,0,1,1,0,1/21 1,1,2,0,0,3/15 1",
-        "1,1,0,0,2,2/15 3,0,1,1,1,1/20 2",
+    let (open, lost) = (deep(-1, 1), deep(-1, -1));
+    let game: Toy = format!("2(2({open} {lost}) 2({open} {open}))").parse().expect("a tree");
+    let start = game.start();
+    for (covers, threads, proven) in [
+        ((|_, _| false) as fn(&Toy, turnstone_env::toy::State) -> bool, 1, None),
+        (|game, state| game.mover(&state) == Side::First, 1, Some(-1)),
+        (|game, state| game.mover(&state) == Side::First, 3, Some(-1)),
     ] {
-        let state = game.parse_position(text).expect("possible");
-        let value = whole.value(&game, &state).expect("there is no limit");
-        for ((with_tables, threads), proven) in [(false, 1), (true, 1), (true, 3)].into_iter().zip(&mut proven) {
-            let (backend, plan) = (Box::new(FailsOnce { calls_before: usize::MAX }), plan(60, SearchKind::Puct));
-            let mut search = match with_tables {
-                true => TreeSearch::with_tables(&game, backend, Box::new(truth(SolveLimits::nodes(0))), plan, 0),
-                false => TreeSearch::new(&game, backend, plan, 0),
-            };
-            search.set_threads(threads);
-            search.new_game(0, &AnyState::new(state), stream(3, Purpose::Play, [0, 0]));
-            assert_eq!(search.table_move(0, &state), None, "the table is too small: {text}");
-            search.begin(0, &AnyState::new(state), SearchRequest::default());
-            let (found, _) = finish(&mut search, 1);
-            if let Some(found) = found[0].1.proven {
-                assert_eq!(found, value, "{text}");
-                *proven += 1;
-            }
-        }
+        let mut search = search_with(&game, covers);
+        search.set_threads(threads);
+        search.new_game(0, &AnyState::new(start), stream(3, Purpose::Play, [0, 0]));
+        assert_eq!(search.table_move(0, &start), None, "the start is not covered");
+        search.begin(0, &AnyState::new(start), SearchRequest::default());
+        assert_eq!(finish(&mut search, 1).0[0].1.proven, proven, "{threads}");
     }
-    assert!(proven[1] >= 3 && proven[0] < proven[1], "{proven:?} proven without and with tables");
-    assert_eq!(proven[1], proven[2], "with one thread and with three");
 }
 
 #[test]
 fn covered_positions_are_played_by_the_values_unless_lost() {
-    let game = Mancala::default();
-    let endgames = MancalaEndgames::build(&game, 8, 1, &Silent);
-    let truth = MancalaValues::new(MancalaSolver::new(&game, Some(endgames), 1 << 12), SolveLimits::nodes(0));
-    let backend = Box::new(FailsOnce { calls_before: usize::MAX });
-    let mut search = TreeSearch::with_tables(&game, backend, Box::new(truth), plan(8, SearchKind::Puct), 0);
-    let [won, lost] = ["0,0,1,0,2,1/20 3,0,0,1,0,0/20 2", "0,0,1,0,2,1/30 3,0,0,1,0,0/10 2"]
-        .map(|text| AnyState::new(game.parse_position(text).expect("possible")));
+    let lost = deep(-1, -1);
+    let game: Toy = format!("1(1(-1 +1) 1({lost} {lost}))").parse().expect("a tree");
+    let mut search = search_with(&game, |_, _| true);
+    let [won, lost] = ["1", "4"].map(|node| AnyState::new(game.parse_position(node).expect("a node")));
     for (seat, state) in [&won, &lost].into_iter().enumerate() {
         search.new_game(seat, state, stream(4, Purpose::Play, [seat as u64, 0]));
         search.begin(seat, state, SearchRequest::default());
     }
     let chosen = search.advance(&mut |_, _| ()).expect("it never fails");
-    assert_eq!((chosen.len(), chosen[0].0, search.comment(0).as_deref()), (1, 0, Some("by the tables")));
+    assert_eq!((chosen, search.comment(0).as_deref()), (vec![(0, Ok(Action(1)))], Some("by the tables")));
     let (found, _) = finish(&mut search, 1);
-    assert!(found[0].0 == 1 && game.action_text(lost.of(), found[0].1.actions[0].root.action).starts_with('A'));
-    assert_eq!(found[0].1.proven, None, "the search of a lost position does without tables");
+    assert_eq!((found[0].0, found[0].1.proven), (1, None), "the search of a lost position does without tables");
 }
 
 #[test]
