@@ -20,11 +20,7 @@ impl Playable for Known {
     }
 
     /// In `margins` there are margins too, in `limited` values for 100 nodes, in `missing` nothing.
-    fn exact_values(
-        _: &Toy,
-        tables: &Path,
-        effort: Effort,
-    ) -> Result<Option<Box<dyn ExactValues<Toy>>>, TableError> {
+    fn exact_values(_: &Toy, tables: &Path, effort: Effort) -> Result<Option<Box<dyn ExactValues<Toy>>>, TableError> {
         if tables == Path::new("missing") {
             let fault = TableFault::Format("the table is missing");
             return Err(TableError { path: tables.to_owned(), game: "toy".to_owned(), fault });

@@ -11,6 +11,7 @@ mod sample_game;
 mod self_play;
 mod trainable;
 mod self_player;
+mod without_end;
 
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
@@ -20,3 +21,4 @@ pub use self_play::{
 };
 pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, row};
+pub use without_end::{ENDLESS, without_end};

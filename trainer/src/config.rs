@@ -223,6 +223,21 @@ impl Config {
         Self::of_table(text.parse().ok()?).ok()
     }
 
+    /// The text of a file with this configuration.
+    ///
+    /// # Errors
+    /// It would not be read back as it is.
+    pub fn text<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<String, ConfigError> {
+        let fault = |fault| ConfigError { file: "the run's config".to_owned(), fault };
+        let text = toml::to_string(self).map_err(|error| fault(error.to_string()))?;
+        let read_back = Self::parse(&text, games).map_err(fault)?;
+        if read_back == *self {
+            Ok(text)
+        } else {
+            Err(fault("it cannot be written so that it is read back".to_owned()))
+        }
+    }
+
     fn table(&self) -> Table {
         Table::try_from(self).expect("a configuration is a table")
     }
@@ -295,10 +310,11 @@ impl Config {
     /// One line that names the first invalid key.
     pub fn validate<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<(), String> {
         let game = self.game(games)?;
-        let spec = game.spec();
-        self.net.layout(&shape(spec)).map_err(|e| format!("net: {e}"))?;
-        let heads = self.learn.optimiser().heads();
-        self.net.layout_with(&shape(spec), &heads).map_err(|e| format!("learn.targets: {e}"))?;
+        let (shape, heads) = (shape(game.spec()), self.learn.optimiser().heads());
+        if let Err(fault) = self.net.layout_with(&shape, &heads) {
+            let section = if self.net.layout(&shape).is_ok() { "learn.targets" } else { "net" };
+            return Err(format!("{section}: {fault}"));
+        }
         self.self_play.opening_states(&*game).map(drop)?;
         Ok(self.check()?)
     }

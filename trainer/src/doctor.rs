@@ -17,11 +17,10 @@ use serde::Serialize;
 
 use self::measure::Ticks;
 use crate::config::Config;
-use crate::run::{ENDLESS, without_end};
 use turnstone_agents::{Agent, Role};
 use turnstone_arena::Ladder;
 use turnstone_search::Stop;
-use turnstone_selfplay::TrainableGame;
+use turnstone_selfplay::{ENDLESS, TrainableGame, without_end};
 
 /// Results of all checks.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use turnstone_base::streams::Stream;
 use turnstone_env::Spec;
-use turnstone_models::{BatchError, Example, OUTCOMES, TargetShape, TrainingBatch};
+use turnstone_models::{BatchError, Example, OUTCOMES, StepReport, TargetShape, TrainingBatch};
 
 use crate::config::LearnConfig;
 use crate::targets::{Moment, Row, Source, TargetSpec, outcome, policy};
@@ -75,6 +75,22 @@ pub fn learning_rate(config: &LearnConfig, step: u64, progress: f64) -> f64 {
 #[must_use]
 pub fn steps_due(config: &LearnConfig, positions: u64) -> u64 {
     (positions as f64 * config.samples_per_position / config.batch as f64) as u64
+}
+
+/// Means over the steps' reports; `None` without any.
+#[must_use]
+pub fn mean_report(reports: &[StepReport]) -> Option<StepReport> {
+    let names = reports.first()?.targets.keys();
+    let mean = |field: &dyn Fn(&StepReport) -> f64| reports.iter().map(field).sum::<f64>() / reports.len() as f64;
+    Some(StepReport {
+        policy_loss: mean(&|r| r.policy_loss),
+        value_loss: mean(&|r| r.value_loss),
+        targets: names.map(|name| (name.clone(), mean(&|r| r.targets[name]))).collect(),
+        total_loss: mean(&|r| r.total_loss),
+        policy_divergence: mean(&|r| r.policy_divergence),
+        policy_entropy: mean(&|r| r.policy_entropy),
+        gradient_norm: mean(&|r| r.gradient_norm),
+    })
 }
 
 #[cfg(test)]

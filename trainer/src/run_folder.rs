@@ -2,17 +2,17 @@
 //! progress. See `runs/README.md`.
 
 mod provenance;
-mod standing;
+mod state;
 mod thinning;
 
 pub use provenance::Provenance;
-pub use standing::{GameCounts, Standing};
-use turnstone_base::checksum::seal_line;
+pub use state::{GameCounts, RunState};
+use turnstone_base::checksum::{crc32_text, seal_line};
 use turnstone_base::files::{atomic_write, is_unfinished, read_bounded, remove_unfinished, sync};
 use turnstone_base::folder_lock::{FolderLock, LOCK_FILE};
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,8 +29,10 @@ use turnstone_selfplay::replay::{GameId, Shard, ShardError, Window};
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// Whether [`RunFolder::create`] has made it.
-    made: bool,
+    /// Whether [`RunFolder::create`] has made the folder.
+    is_made: bool,
+    /// Whether it has filled it.
+    is_new: bool,
     /// Present in the process that trains in the folder.
     lock: Option<FolderLock>,
 }
@@ -45,18 +47,18 @@ pub struct KeptMetrics {
 }
 
 impl RunFolder {
-    /// Creates and locks a folder with the text of the run's config in it, and the checkpoint that the run begins with, if
-    /// it does. With `overwrite`, a run that is already in the folder is removed first.
+    /// Creates and locks a folder with the text of the run's config in it, after `fill` has written what else the run begins
+    /// with. With `overwrite`, a run that is already in the folder is removed first.
     ///
     /// The config is written last, as it makes the folder a run: after an interruption there is either a run that can be
-    /// resumed, or a folder that counts as empty.
+    /// resumed, or a folder that is none. If the run does not start, dropping the value removes what was created.
     ///
     /// # Errors
     /// The folder is not empty (with `overwrite`: contains something else than a run), is locked by another process, or
     /// cannot be written.
-    pub fn create(path: &Path, config: &str, beginning: Option<&[u8]>, overwrite: bool) -> Result<Self> {
+    pub fn create(path: &Path, config: &str, overwrite: bool, fill: impl FnOnce(&Self) -> Result<()>) -> Result<Self> {
         let named = || format!("run folder {}", path.display());
-        let mut folder = Self { path: path.to_owned(), made: !path.exists(), lock: None };
+        let mut folder = Self { path: path.to_owned(), is_made: !path.exists(), is_new: false, lock: None };
         if folder.is_occupied().with_context(named)? {
             if !overwrite {
                 bail!("{} exists already: give --resume to continue it or --overwrite to start a new run", named());
@@ -68,14 +70,10 @@ impl RunFolder {
         fs::create_dir_all(path).with_context(named)?;
         folder.lock = Some(FolderLock::take(path)?);
         folder.clear().with_context(|| format!("removing the old run {}", path.display()))?;
-        let beginning = beginning.map_or(Ok(()), |bytes| folder.write(&folder.beginning(), bytes));
-        match beginning.and_then(|()| folder.write(&folder.config(), config.as_bytes())) {
-            Ok(()) => Ok(folder),
-            Err(fault) => {
-                folder.discard();
-                Err(fault)
-            }
-        }
+        folder.is_new = true;
+        fill(&folder)?;
+        folder.write(&folder.config(), config.as_bytes())?;
+        Ok(folder)
     }
 
     /// Opens the folder of a run for reading.
@@ -83,7 +81,7 @@ impl RunFolder {
     /// # Errors
     /// The folder contains no run.
     pub fn open(path: &Path) -> Result<Self> {
-        let folder = Self { path: path.to_owned(), made: false, lock: None };
+        let folder = Self { path: path.to_owned(), is_made: false, is_new: false, lock: None };
         if !folder.config().is_file() {
             bail!("{} holds no run", path.display());
         }
@@ -112,16 +110,6 @@ impl RunFolder {
         Ok(parts.iter().try_for_each(|part| remove_unfinished(part))?)
     }
 
-    /// Removes a new folder whose run could not start, so that the next try finds its place free. A folder that was
-    /// there before stays, empty.
-    pub fn discard(self) {
-        // The fault that the run could not start for is the one to report.
-        let _ = self.clear().and_then(|()| fs::remove_file(self.path.join(LOCK_FILE)));
-        if self.made {
-            let _ = fs::remove_dir(&self.path);
-        }
-    }
-
     /// Creates the subfolders.
     ///
     /// # Errors
@@ -136,7 +124,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// The folder was removed or replaced in the meantime.
-    pub fn confirm(&self) -> Result<()> {
+    pub fn check_lock(&self) -> Result<()> {
         if self.lock.as_ref().is_some_and(|lock| !lock.holds()) {
             bail!("run folder {} was removed or replaced during the run", self.path.display());
         }
@@ -145,17 +133,17 @@ impl RunFolder {
 
     /// Whether the folder contains anything besides what an interrupted start can leave: a lock, beside it a network to
     /// begin with, and temporary files.
-    fn is_occupied(&self) -> std::io::Result<bool> {
+    fn is_occupied(&self) -> io::Result<bool> {
         let entries = entries(&self.path)?;
         let was_locked = entries.iter().any(|entry| entry.ends_with(LOCK_FILE));
         let is_ours = |entry: &PathBuf| {
-            entry.ends_with(LOCK_FILE) || is_unfinished(entry) || (was_locked && *entry == self.beginning())
+            entry.ends_with(LOCK_FILE) || is_unfinished(entry) || (was_locked && *entry == self.initial())
         };
         Ok(!entries.iter().all(is_ours))
     }
 
     /// Removes everything but the lock. The config goes last, since it marks the folder as a run.
-    fn clear(&self) -> std::io::Result<()> {
+    fn clear(&self) -> io::Result<()> {
         let (lock, config) = (self.path.join(LOCK_FILE), self.config());
         for entry in entries(&self.path)?.iter().filter(|entry| ![&lock, &config].contains(entry)) {
             if entry.is_dir() && !entry.is_symlink() { fs::remove_dir_all(entry) } else { fs::remove_file(entry) }?;
@@ -175,7 +163,7 @@ impl RunFolder {
         self.path.join("config.toml")
     }
 
-    /// Path of the learner's state and the [`Standing`] at the end of the last finished iteration.
+    /// Path of the learner's state and the [`RunState`] at the end of the last finished iteration.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.path.join("state.safetensors")
@@ -249,27 +237,25 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes the learner's state and the run's standing, which completes the iteration: all its other files must have
+    /// Writes the learner's state and the run's, which completes the iteration: all its other files must have
     /// been written before.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn save_state(&self, state: &LearnerState, standing: &Standing) -> Result<()> {
-        let standing = serde_json::to_string(standing)?;
-        Ok(turnstone_models::save_state(&self.state(), state, &standing)?)
+    pub fn save_state(&self, learned: &LearnerState, state: &RunState) -> Result<()> {
+        Ok(turnstone_models::save_state(&self.state(), learned, &serde_json::to_string(state)?)?)
     }
 
-    /// Reads a state written by [`RunFolder::save_state`].
+    /// Reads what [`RunFolder::save_state`] has written.
     ///
     /// # Errors
     /// The file is missing or damaged.
-    pub fn load_state(&self) -> Result<(LearnerState, Standing)> {
-        let (state, standing) = turnstone_models::load_state(&self.state())?;
-        let standing: Standing = serde_json::from_str(&standing)
-            .with_context(|| format!("{}: the run's standing in it", self.state().display()))?;
-        Standing::validate(&standing)
-            .map_err(|fault| anyhow::anyhow!("{}: the run's standing in it: {fault}", self.state().display()))?;
-        Ok((state, standing))
+    pub fn load_state(&self) -> Result<(LearnerState, RunState)> {
+        let (learned, text) = turnstone_models::load_state(&self.state())?;
+        let named = || format!("{}: the run's state in it", self.state().display());
+        let state: RunState = serde_json::from_str(&text).with_context(named)?;
+        state.validate().map_err(anyhow::Error::msg).with_context(named)?;
+        Ok((learned, state))
     }
 
     /// Whether the run was interrupted before anything but its config was written.
@@ -295,11 +281,11 @@ impl RunFolder {
         Shard::read(&self.shard(iteration), &game_id(game), iteration, spec.features(), spec.actions)
     }
 
-    /// Reads the replay window as of `standing`, together with the iterations and errors of shards that cannot be read.
+    /// Reads the replay window as of `state`, together with the iterations and errors of shards that cannot be read.
     #[must_use]
-    pub fn load_window(&self, standing: &Standing, game: &dyn DynGame) -> (Window, Vec<(u64, ShardError)>) {
+    pub fn load_window(&self, state: &RunState, game: &dyn DynGame) -> (Window, Vec<(u64, ShardError)>) {
         let (mut window, mut faults) = (Window::default(), Vec::new());
-        for iteration in standing.window_from.max(1)..=standing.iteration {
+        for iteration in state.window_from.max(1)..=state.iteration {
             match self.load_shard(iteration, game) {
                 Ok(shard) => window.push(Arc::new(shard), usize::MAX),
                 Err(fault) => faults.push((iteration, fault)),
@@ -340,10 +326,13 @@ impl RunFolder {
     /// # Errors
     /// The file cannot be written.
     pub fn append_metrics(&self, metrics: &impl Serialize) -> Result<()> {
-        let path = self.metrics();
-        let line = seal_line(&serde_json::to_string(metrics)?) + "\n";
+        self.append(&self.metrics(), metrics)
+    }
+
+    fn append(&self, path: &Path, line: &impl Serialize) -> Result<()> {
+        let line = seal_line(&serde_json::to_string(line)?) + "\n";
         let append = || {
-            let mut file = File::options().create(true).append(true).open(&path)?;
+            let mut file = File::options().create(true).append(true).open(path)?;
             let len = file.metadata()?.len();
             let written = file.write_all(line.as_bytes()).and_then(|()| sync(&file));
             if written.is_err() {
@@ -388,8 +377,46 @@ impl RunFolder {
         Ok(kept)
     }
 
+    /// Copies what this run has written to the folder of its fork, where the provenance then names this run and its state.
+    ///
+    /// # Errors
+    /// The run has not been trained yet, or a file cannot be read or written.
+    pub(crate) fn copy_to(&self, fork: &Self) -> Result<()> {
+        let Some(last) = self.read_provenance()?.pop() else {
+            bail!("{} has not been trained yet: start a new run with its config", self.path.display());
+        };
+        let parts = [self.replay(), self.checkpoints(), self.tensorboard()];
+        let files: Vec<PathBuf> =
+            [&self.path].into_iter().chain(&parts).map(|part| entries(part)).collect::<io::Result<Vec<_>>>()?.concat();
+        let own = [self.path.join(LOCK_FILE), self.config()];
+        fork.create_dirs()?;
+        fs::create_dir_all(fork.tensorboard())?;
+        for file in files.iter().filter(|file| file.is_file() && !own.contains(file)) {
+            let copied = fork.path.join(file.strip_prefix(&self.path).expect("it is in the folder"));
+            fs::copy(file, copied).with_context(|| file.display().to_string())?;
+        }
+        let state = fs::read(self.state()).with_context(|| self.state().display().to_string())?;
+        let forked = format!("{} {}", self.path.display(), crc32_text(&state));
+        fork.append(&fork.provenance(), &Provenance { iteration: self.finished(), forked, ..last })
+    }
+
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         atomic_write(path, bytes).with_context(|| format!("writing {}", path.display()))
+    }
+}
+
+impl Drop for RunFolder {
+    /// Removes a new folder whose run did not start, so that the next try finds its place free. A folder that was there before
+    /// stays, empty.
+    fn drop(&mut self) {
+        if !self.is_new || (self.config().is_file() && !self.is_unstarted()) || self.check_lock().is_err() {
+            return;
+        }
+        // The fault that the run could not start for is the one to report.
+        let _ = self.clear().and_then(|()| fs::remove_file(self.path.join(LOCK_FILE)));
+        if self.is_made {
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 }
 
@@ -398,10 +425,10 @@ fn game_id(game: &dyn DynGame) -> GameId {
 }
 
 /// The entries of a folder; none if it does not exist.
-fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(e),
     }
 }

@@ -18,7 +18,7 @@ pub use results::{Measure, VariantResult, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
 use crate::report::LiveRun;
-use crate::run::{Players, Run, Setup, confirm_matches};
+use crate::run::{Players, Run, Setup};
 use crate::run_folder::RunFolder;
 
 /// Name of the file that defines the sweep of a folder.
@@ -102,18 +102,16 @@ impl Sweep {
     fn train_variant(&self, number: usize, games: &Games, reporter: &Reporter, stop: &Stop) -> Result<bool> {
         let (path, config) = (self.run_folder(number), &self.plan.variants[number].config);
         let game = config.game(games).map_err(anyhow::Error::msg)?;
-        confirm_matches(&*game, config)?;
-        let resumed = path.join("config.toml").is_file();
-        let folder = if resumed {
+        let folder = if path.join("config.toml").is_file() {
             RunFolder::open_to_train(&path)?
         } else {
-            RunFolder::create(&path, &toml::to_string(config)?, None, false)?
+            RunFolder::create(&path, &config.text(games)?, false, |_| Ok(()))?
         };
         let players = Players::default();
         let setup = Setup { program: &self.program, game: &*game, config, folder: &folder, reporter, stop, players };
-        let run = if resumed { Run::resume(setup) } else { Run::start(setup) }?;
+        let run = Run::begin(setup)?;
         if run.iteration() < config.run.iterations {
-            run.train(None)?;
+            run.train(None, &mut |_| {})?;
         }
         Ok(!stop.is_raised())
     }

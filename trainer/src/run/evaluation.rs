@@ -1,12 +1,11 @@
 //! Evaluation after an iteration: matches against opponents and the best checkpoint, the game's ladder, exact values.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::Result;
 use turnstone_base::machine::cores;
 
-use super::Run;
-use super::setup::Setup;
+use super::{Interrupted, Run, Setup};
 use crate::metrics::MatchMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
@@ -26,64 +25,57 @@ pub(super) struct Evaluation {
     pub(super) ladder: Option<LadderRating>,
     /// Grade against exact values.
     pub(super) grade: Option<Grade>,
-    /// Time in which threads of matches waited for the last one.
-    pub(super) idle: Duration,
 }
 
 impl Run<'_> {
-    /// Plays the matches that are due. Returns `None` if interrupted.
-    pub(super) fn evaluate(&self, iteration: u64) -> Result<Option<Evaluation>> {
+    /// Plays the matches that are due.
+    pub(super) fn evaluate(&mut self, iteration: u64) -> Result<Evaluation> {
         let arena = &self.setup.config.arena;
         let last = self.is_last(iteration);
-        let due = last || (arena.every > 0 && iteration.is_multiple_of(arena.every));
         let mut evaluation = Evaluation::default();
-        if !due {
-            return Ok(Some(evaluation));
+        if !(last || arena.every > 0 && iteration.is_multiple_of(arena.every)) {
+            return Ok(evaluation);
         }
+        let start = Instant::now();
         let info = self.checkpoint_info(self.learner.steps());
         let agent = self.agent(LoadedNetwork::new(info, self.learner.averaged().clone()));
         let idle = IdleTime::default();
         let games = if last { arena.final_games } else { arena.games };
         for opponent in &arena.opponents {
             let opponent = Agent::load(opponent, self.setup.game)?;
-            let Some(result) = self.meet(vec![&agent, &opponent], games, RatingScale::Mean, &idle)? else {
-                return Ok(None);
-            };
+            let result = self.play_match(vec![&agent, &opponent], games, RatingScale::Mean, &idle)?;
             self.setup.reporter.line(&format!("    vs {}: {}", opponent.spec, result.meeting()));
             evaluation.matches.push(result);
         }
         if let Some((step, best)) = self.previous_best() {
-            let Some(result) = self.meet(vec![&agent, &best], arena.best_games, RatingScale::Mean, &idle)? else {
-                return Ok(None);
-            };
+            let result = self.play_match(vec![&agent, &best], arena.best_games, RatingScale::Mean, &idle)?;
             let opponent = format!("the best so far, of step {step}");
             self.setup.reporter.line(&format!("    vs {opponent}: {}", result.meeting()));
             evaluation.previous_best = Some(MatchMetrics::new(opponent, result.meeting()));
         }
         if arena.ladder_games > 0 {
-            let Some(rating) = self.rate(&agent, arena.ladder_games, &idle)? else { return Ok(None) };
-            self.setup.reporter.line(&format!("    on the ladder: {rating}"));
-            evaluation.ladder = Some(rating);
+            evaluation.ladder = self.rate(&agent, arena.ladder_games, &idle)?;
         }
         if let Some(truth) = &self.truth {
-            let Some(grade) = self.grade(&agent, truth)? else { return Ok(None) };
-            evaluation.grade = Some(grade);
+            evaluation.grade = Some(self.grade(&agent, truth)?);
         }
-        evaluation.idle = idle.take();
-        Ok(Some(evaluation))
+        self.clock.stages.matches += start.elapsed();
+        self.clock.stages.idle += idle.take();
+        Ok(evaluation)
     }
 
-    /// Rates the agent on the game's ladder. Returns `None` if interrupted.
+    /// Rates the agent on the game's ladder.
     fn rate(&self, agent: &Agent, games: usize, idle: &IdleTime) -> Result<Option<LadderRating>> {
         let ladder = Ladder::shipped(self.setup.game)?;
         let rungs = ladder.agents(self.setup.game)?;
         let agents = std::iter::once(agent).chain(&rungs).collect();
-        let result = self.meet(agents, games, RatingScale::Ladder(&ladder), idle)?;
-        Ok(result.and_then(|result| result.rating))
+        let rating = self.play_match(agents, games, RatingScale::Ladder(&ladder), idle)?.rating;
+        rating.iter().for_each(|rating| self.setup.reporter.line(&format!("    on the ladder: {rating}")));
+        Ok(rating)
     }
 
-    /// Grades the agent's moves against exact values. Returns `None` if interrupted.
-    fn grade(&self, agent: &Agent, truth: &TruthSet) -> Result<Option<Grade>> {
+    /// Grades the agent's moves against exact values.
+    fn grade(&self, agent: &Agent, truth: &TruthSet) -> Result<Grade> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let bar = reporter.bar("grading", truth.positions.len() as u64);
         let grade = match self.setup.players.remote {
@@ -91,9 +83,8 @@ impl Run<'_> {
             None => grade(game, agent, truth, config.seed, cores(), &|| bar.inc(1), stop)?,
         };
         bar.finish_and_clear();
-        if let Some(grade) = &grade {
-            reporter.line(&format!("    exact values: {}", grade.summary()));
-        }
+        let grade = grade.ok_or(Interrupted)?;
+        reporter.line(&format!("    exact values: {}", grade.summary()));
         Ok(grade)
     }
 
@@ -105,20 +96,20 @@ impl Run<'_> {
 
     /// Returns the previous best checkpoint and its step, if the config enables the match.
     fn previous_best(&self) -> Option<(u64, Agent)> {
-        let step = self.standing.best_step.filter(|_| self.setup.config.arena.best_games > 0)?;
+        let step = self.state.best_step.filter(|_| self.setup.config.arena.best_games > 0)?;
         // Resuming has checked that it is readable. If it has been removed since, there is no match.
         let network = load_network(&self.setup.folder.best(), self.setup.game).ok()?;
         (network.info.step == step).then(|| (step, self.agent(network)))
     }
 
-    /// Plays the first agent against each of the others. Returns `None` if interrupted.
-    fn meet(
+    /// Plays the first agent against each of the others.
+    fn play_match(
         &self,
         agents: Vec<&Agent>,
         games: usize,
         scale: RatingScale<'_>,
         idle: &IdleTime,
-    ) -> Result<Option<MatchResult>> {
+    ) -> Result<MatchResult> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
         let (stage, openings) = match scale {
             RatingScale::Ladder(_) => ("ladder".to_owned(), None),
@@ -131,14 +122,14 @@ impl Run<'_> {
             format: Some(TournamentFormat::Gauntlet),
             ..MatchOptions::default()
         };
-        let Some(matches) = Match::new(game, agents, &options, scale, stop)? else { return Ok(None) };
+        let matches = Match::new(game, agents, &options, scale, stop)?.ok_or(Interrupted)?;
         let bar = reporter.bar(&stage, matches.games() as u64);
         let progress = |_: &_| bar.inc(1);
         let remote = self.setup.players.remote.filter(|_| matches.is_portable());
         let running = Running { idle: Some(idle), remote, ..Running::new(cores(), &progress, stop) };
-        let result = matches.play(None, &running)?;
+        let result = matches.play(None, &running)?.ok_or(Interrupted)?;
         bar.finish_and_clear();
-        result.iter().flat_map(|result| &result.record.notes).for_each(|note| reporter.line(&format!("    {note}")));
+        result.record.notes.iter().for_each(|note| reporter.line(&format!("    {note}")));
         Ok(result)
     }
 }

@@ -5,43 +5,52 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
-use super::Run;
-use super::setup::Setup;
+use super::{Interrupted, Run, Setup};
 use crate::config::Config;
 use crate::metrics::StageTimes;
+use crate::run_folder::GameCounts;
 use turnstone_agents::CALIBRATION_POSITIONS;
 use turnstone_search::Stop;
+use turnstone_selfplay::replay::Shard;
 use turnstone_selfplay::{GameSettings, MOST_PLIES, Progress, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-impl<'a> Run<'a> {
-    /// Plays the games of an iteration. Returns `None` if interrupted.
-    pub(super) fn self_play(&mut self, iteration: u64) -> Result<Option<SelfPlayGames>> {
+impl Run<'_> {
+    /// Plays the games of an iteration, and writes their positions to disk.
+    pub(super) fn self_play(&mut self, iteration: u64) -> Result<(Shard, GameCounts)> {
         let (setup, task) = (self.setup, self.task(iteration));
-        let played = play_beside(&setup, &task, || Ok(Some(())))?;
-        Ok(played.map(|(games, (), times)| {
-            self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
-            games
-        }))
+        let (games, (), times) = play_beside(&setup, &task, || Ok(()))?;
+        self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
+        self.store(games)
     }
 
-    /// Plays the games of an iteration with the network and the window as they are now while `learn` changes the run.
-    /// Returns `None` if interrupted or if `learn` returns `None`.
+    /// Plays the games of an iteration with the network and the window as they are now while `learn` changes the run, and writes
+    /// their positions to disk.
     pub(super) fn self_play_beside<T>(
         &mut self,
         iteration: u64,
-        learn: impl FnOnce(&mut Self) -> Result<Option<T>>,
-    ) -> Result<Option<(SelfPlayGames, T)>> {
+        learn: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<((Shard, GameCounts), T)> {
         let (setup, task) = (self.setup, self.task(iteration));
-        let played = play_beside(&setup, &task, || learn(self))?;
-        Ok(played.map(|(games, learned, times)| {
-            self.clock.stages.add(&times);
-            (games, learned)
-        }))
+        let (games, learned, times) = play_beside(&setup, &task, || learn(self))?;
+        self.clock.stages.add(&times);
+        Ok((self.store(games)?, learned))
+    }
+
+    /// Writes the positions of an iteration to disk.
+    fn store(&mut self, games: SelfPlayGames) -> Result<(Shard, GameCounts)> {
+        let Setup { game, folder, .. } = self.setup;
+        let (counts, shard) = (GameCounts::of(&games), games.shard);
+        folder.check_lock()?;
+        let unsound = |fault| anyhow!("the positions of iteration {} cannot be learned from: {fault}", shard.iteration);
+        shard.validate(game.spec().actions).map_err(unsound)?;
+        self.clock.files(|| folder.save_shard(&shard, game))?;
+        self.clock.work.add(&games.stats);
+        Ok((shard, counts))
     }
 
     /// What the games of an iteration depend on, as of now.
@@ -56,12 +65,12 @@ impl<'a> Run<'a> {
 }
 
 /// Plays the games of a task on threads of their own while this thread does `work`, and returns both results with their
-/// times. Returns `None` if the run is stopped or `work` returns `None`; an error of `work` stops the games.
+/// times. An error of `work` stops the games.
 fn play_beside<T>(
     setup: &Setup<'_>,
     task: &Task,
-    work: impl FnOnce() -> Result<Option<T>>,
-) -> Result<Option<(SelfPlayGames, T, StageTimes)>> {
+    work: impl FnOnce() -> Result<T>,
+) -> Result<(SelfPlayGames, T, StageTimes)> {
     let (progress, halt, start) = (Progress::default(), Stop::default(), Instant::now());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -72,7 +81,7 @@ fn play_beside<T>(
         });
         let worked = work();
         let learn = start.elapsed();
-        if !matches!(worked, Ok(Some(_))) {
+        if worked.is_err() {
             halt.raise();
         }
         let bar = setup.reporter.bar("self-play", task.settings.self_play.games_per_iteration as u64);
@@ -87,8 +96,8 @@ fn play_beside<T>(
             std::panic::resume_unwind(panic)
         };
         bar.finish_and_clear();
-        let games = games.map_err(anyhow::Error::from_boxed);
-        let (Some(worked), Some(games)) = (worked?, games?) else { return Ok(None) };
+        let worked = worked?;
+        let games = games.map_err(anyhow::Error::from_boxed)?.ok_or(Interrupted)?;
         let endless = games.ends.iter().filter(|(outcome, plies)| outcome.truncated && *plies >= MOST_PLIES).count();
         if endless > 0 {
             let fault = format!("{endless} games of self-play had no end in {MOST_PLIES} plies and count as draws");
@@ -101,7 +110,7 @@ fn play_beside<T>(
             idle: games.stats.idle,
             ..StageTimes::default()
         };
-        Ok(Some((games, worked, times)))
+        Ok((games, worked, times))
     })
 }
 

@@ -2,6 +2,7 @@
 //! files against its metrics.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Mutex;
 
 use super::*;
@@ -70,26 +71,38 @@ impl SelfPlayer for Keeping {
     }
 }
 
+/// A config with its game.
+fn parsed(config: &str) -> (Config, Arc<dyn TrainableGame>) {
+    let games = turnstone_games::list!(turnstone_selfplay::row);
+    let config = Config::parse(config, &games).expect("valid");
+    let game = config.game(&games).expect("a game");
+    (config, game)
+}
+
+fn folder(path: &Path, config: &str) -> RunFolder {
+    RunFolder::create(path, config, false, |_| Ok(())).expect("a folder")
+}
+
+/// Begins the run of a folder.
+fn begun<T>(
+    folder: &RunFolder,
+    (config, game): &(Config, Arc<dyn TrainableGame>),
+    players: Players<'_>,
+    then: impl FnOnce(Run<'_>) -> Result<T>,
+) -> Result<T> {
+    let (program, game, reporter, stop) = ("turnstone", &**game, Reporter::new(true), Stop::default());
+    then(Run::begin(Setup { program, game, config, folder, reporter: &reporter, stop: &stop, players })?)
+}
+
 #[test]
 fn a_run_learns_from_its_window() {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let config = Config::parse(CONFIG, &games).expect("valid");
-    let game = config.game(&games).expect("a game");
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
-    let (reporter, stop, keeping) = (Reporter::new(true), Stop::default(), Keeping::default());
+    let (place, parsed) = (tempfile::tempdir().expect("a temporary folder"), parsed(CONFIG));
+    let (folder, keeping) = (folder(&place.path().join("run"), CONFIG), Keeping::default());
     let players = Players { self_play: &keeping, remote: None };
-    let setup = Setup {
-        program: "turnstone",
-        game: &*game,
-        config: &config,
-        folder: &folder,
-        reporter: &reporter,
-        stop: &stop,
-        players,
-    };
-    assert_eq!(Run::start(setup).and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
+    let ending = begun(&folder, &parsed, players, |run| run.train(None, &mut |_| {}));
+    assert_eq!(ending.expect("it trains"), Ending::Finished);
 
+    let (config, game) = &parsed;
     let (spec, learn) = (game.spec(), &config.learn);
     let mut learner = Learner::new(shape(spec), &config.net, &learn.optimiser(), 5).expect("a learner");
     let (mut window, mut positions, mut dropped) = (Window::default(), 0, 0);
@@ -105,39 +118,34 @@ fn a_run_learns_from_its_window() {
         }
     }
     assert!(dropped > 60, "the window is smaller than the {positions} positions: {dropped} dropped");
-    let (state, standing) = folder.load_state().expect("a state");
-    assert_eq!((standing.iteration, standing.positions), (5, positions));
-    assert_eq!(&state, learner.state());
+    let (learned, state) = folder.load_state().expect("a state");
+    assert_eq!((state.iteration, state.positions), (5, positions));
+    assert_eq!(&learned, learner.state());
 }
 
 #[test]
 fn a_run_begins_with_the_network_of_its_config() {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let mut config = Config::parse(CONFIG, &games).expect("valid");
-    let game = config.game(&games).expect("a game");
-    let place = tempfile::tempdir().expect("a temporary folder");
+    let (place, mut parsed) = (tempfile::tempdir().expect("a temporary folder"), parsed(CONFIG));
+    let (config, game) = &parsed;
     let weights = Weights::random(&config.net.layout(&shape(game.spec())).expect("a network"), 99);
     let file = place.path().join("other.safetensors");
-    let info = checkpoint_info(&*game, &config.net, &config.search.at_play(), 70);
+    let info = checkpoint_info(&**game, &config.net, &config.search.at_play(), 70);
     turnstone_models::save(&file, &info, &weights).expect("written");
-    let beginning = Beginning::read(&file).expect("readable");
-    config.run.from = beginning.checksum();
-    let (reporter, stop) = (Reporter::new(true), Stop::default());
-    let folder = RunFolder::create(&place.path().join("run"), CONFIG, None, false).expect("a folder");
-    let start = |config: &Config| {
-        let (game, folder, players) = (&*game, &folder, Players::default());
-        Run::start(Setup { program: "turnstone", game, config, folder, reporter: &reporter, stop: &stop, players })
-            .map(drop)
+    let initial = InitialCheckpoint::read(&file).expect("readable");
+    let folder = folder(&place.path().join("run"), CONFIG);
+    let mut begin = |from: &str| {
+        parsed.0.run.from = from.to_owned();
+        begun(&folder, &parsed, Players::default(), |_| Ok(())).map_err(|fault| format!("{fault:#}"))
     };
-    let fault = |config: &Config| format!("{:#}", start(config).expect_err("a fault"));
-    assert!(fault(&config).starts_with("the network that run.from names is missing: "), "{}", fault(&config));
-    std::fs::write(folder.beginning(), beginning.bytes()).expect("writable");
-    start(&config).expect("it starts");
+    let fault = begin(&initial.checksum()).expect_err("a fault");
+    assert!(fault.starts_with("the network that run.from names is missing: "), "{fault}");
+    folder.save_initial(&initial.bytes).expect("writable");
+    let fault = begin("0123abcd").expect_err("a fault");
+    assert!(fault.ends_with("not 0123abcd as run.from says"), "{fault}");
+    assert_eq!(begin(&initial.checksum()), Ok(()));
     let (state, _) = folder.load_state().expect("a state");
     assert_eq!((state.steps, &state.weights, &state.average), (0, &weights, &weights));
     assert_eq!((&state.moment1, &state.moment2), (&weights.zeros_like(), &weights.zeros_like()));
-    config.run.from = "0123abcd".to_owned();
-    assert!(fault(&config).ends_with("not 0123abcd as run.from says"), "{}", fault(&config));
 }
 
 /// How many tens of plies are left.
@@ -167,22 +175,11 @@ fn config_with_a_target() -> String {
 
 /// Trains in parts of so many iterations.
 fn train(folder: &RunFolder, config: &str, parts: &[u64]) {
-    let games = turnstone_games::list!(turnstone_selfplay::row);
-    let (reporter, stop) = (Reporter::new(true), Stop::default());
     for iterations in parts {
-        let config = config.replace("iterations = 5", &format!("iterations = {iterations}\nschedule_iterations = 5"));
-        let config = Config::parse(&config, &games).expect("valid");
-        let game = config.game(&games).expect("a game");
-        let setup = Setup {
-            program: "turnstone",
-            game: &*game,
-            config: &config,
-            folder,
-            reporter: &reporter,
-            stop: &stop,
-            players: Players::default(),
-        };
-        assert_eq!(Run::resume(setup).and_then(|run| run.train(None)).expect("it trains"), Ending::Finished);
+        let longer = format!("iterations = {iterations}\nschedule_iterations = 5");
+        let parsed = parsed(&config.replace("iterations = 5", &longer));
+        let ending = begun(folder, &parsed, Players::default(), |run| run.train(None, &mut |_| {}));
+        assert_eq!(ending.expect("it trains"), Ending::Finished);
     }
 }
 
@@ -191,7 +188,7 @@ fn a_resumed_run_with_a_target_is_the_uninterrupted_one() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let config = config_with_a_target();
     let states = [("whole", &[5][..]), ("parts", &[2, 5])].map(|(name, parts)| {
-        let folder = RunFolder::create(&place.path().join(name), &config, None, false).expect("a folder");
+        let folder = folder(&place.path().join(name), &config);
         train(&folder, &config, parts);
         let (network, weights) = turnstone_models::load(&folder.latest()).expect("a checkpoint");
         let (state, _) = folder.load_state().expect("a state");
@@ -201,7 +198,7 @@ fn a_resumed_run_with_a_target_is_the_uninterrupted_one() {
     });
     assert_eq!(states[0], states[1]);
     // Without the target there is another network.
-    let folder = RunFolder::create(&place.path().join("without"), CONFIG, None, false).expect("a folder");
+    let folder = folder(&place.path().join("without"), CONFIG);
     train(&folder, CONFIG, &[5]);
     let (without, _) = folder.load_state().expect("a state");
     assert!(without.heads.is_empty() && without.average != states[0].average);
@@ -247,7 +244,7 @@ fn scalars(folder: &RunFolder, tag: &str) -> Vec<(u64, f32)> {
 fn event_files_hold_the_metrics_of_every_iteration() {
     let config = config_with_a_target();
     let place = tempfile::tempdir().expect("a temporary folder");
-    let folder = RunFolder::create(&place.path().join("run"), &config, None, false).expect("a folder");
+    let folder = folder(&place.path().join("run"), &config);
     train(&folder, &config, &[3, 5]);
     let lines = std::fs::read_to_string(folder.metrics()).expect("readable");
     let lines = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));

@@ -1,10 +1,12 @@
 //! The wall time of a run by stage.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use turnstone_base::machine::cores;
+use turnstone_selfplay::SelfPlayStats;
 
-use crate::metrics::StageTimes;
+use crate::metrics::{StageTimes, Timing};
 
 /// Wall time of a run by stage, since the program started and since the last iteration.
 pub(super) struct WallClock {
@@ -13,6 +15,8 @@ pub(super) struct WallClock {
     last: Instant,
     /// Times since then.
     pub(super) stages: StageTimes,
+    /// What self-play has done since then.
+    pub(super) work: SelfPlayStats,
     /// Times until then.
     before: StageTimes,
 }
@@ -20,7 +24,8 @@ pub(super) struct WallClock {
 impl WallClock {
     pub(super) fn start() -> Self {
         let now = Instant::now();
-        Self { start: now, last: now, stages: StageTimes::default(), before: StageTimes::default() }
+        let (stages, before, work) = (StageTimes::default(), StageTimes::default(), SelfPlayStats::default());
+        Self { start: now, last: now, stages, work, before }
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -35,13 +40,13 @@ impl WallClock {
         result
     }
 
-    /// Ends an iteration and returns its times: by stage, and the whole.
-    pub(super) fn end_iteration(&mut self) -> (StageTimes, Duration) {
-        let (now, stages) = (Instant::now(), std::mem::take(&mut self.stages));
+    /// Ends an iteration and returns its times.
+    pub(super) fn end_iteration(&mut self) -> Timing {
+        let (now, stages, work) = (Instant::now(), mem::take(&mut self.stages), mem::take(&mut self.work));
         self.before.add(&stages);
         let whole = now - self.last;
         self.last = now;
-        (stages, whole)
+        Timing::new(&stages, whole, work.positions, &work.cache)
     }
 
     /// Summary of all times since the start.

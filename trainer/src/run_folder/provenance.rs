@@ -17,7 +17,7 @@ use crate::config::{Config, LONGEST_CONFIG};
 const LONGEST_PROVENANCE: u64 = 1 << 20;
 
 /// A line of `provenance.jsonl`: what trained from an iteration on, up to that of the next line.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// Iterations that were finished before.
     pub iteration: u64,
@@ -31,6 +31,9 @@ pub struct Provenance {
     /// CRC-32 of the network that the run began with, as `run.from`; empty if it was a random one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
+    /// The run that this one is a fork of, and the CRC-32 of its state then; empty if it is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub forked: String,
 }
 
 impl RunFolder {
@@ -76,13 +79,21 @@ impl RunFolder {
     /// Number of finished iterations; 0 if the state cannot be read, which restoring the run refuses.
     #[must_use]
     pub fn finished(&self) -> u64 {
-        self.load_state().map_or(0, |(_, standing)| standing.iteration)
+        self.load_state().map_or(0, |(_, state)| state.iteration)
     }
 
     /// Path of the network that the run began with, if it was not a random one.
     #[must_use]
-    pub fn beginning(&self) -> PathBuf {
+    pub fn initial(&self) -> PathBuf {
         self.path.join("start.safetensors")
+    }
+
+    /// Writes that network, as the bytes of its checkpoint.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_initial(&self, checkpoint: &[u8]) -> Result<()> {
+        self.write(&self.initial(), checkpoint)
     }
 
     /// Reads which programs trained in the folder; a missing file counts as empty.
@@ -104,17 +115,12 @@ impl RunFolder {
     }
 
     /// Adds a line if the program, the config or the devices differ from the last one's, and keeps a copy of the config as
-    /// `config-<CRC-32>.toml`. Returns the last one and the line in force now, and a message for each damaged line.
+    /// `config-<CRC-32>.toml`. `now` has no checksum of the config. Returns the last line and the one in force now, and a
+    /// message for each damaged line.
     ///
     /// # Errors
     /// The file or the config cannot be read, or the file cannot be written.
-    pub fn record_provenance(
-        &self,
-        program: &str,
-        iteration: u64,
-        devices: &str,
-        from: &str,
-    ) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
+    pub fn record_provenance(&self, now: Provenance) -> Result<(Option<Provenance>, Provenance, Vec<String>)> {
         let path = self.provenance();
         let text =
             if path.exists() { fs::read(&path).with_context(|| path.display().to_string())? } else { Vec::new() };
@@ -125,9 +131,6 @@ impl RunFolder {
         if fs::read(&kept).ok().as_ref() != Some(&config) {
             self.write(&kept, &config)?;
         }
-        let config = checksum;
-        let (program, devices, from) = (program.to_owned(), devices.to_owned(), from.to_owned());
-        let now = Provenance { iteration, program, config, devices, from };
         let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         let (mut kept, mut last, mut damaged) = (Vec::new(), None, Vec::new());
         for (number, line) in (1..).zip(lines) {
@@ -139,7 +142,9 @@ impl RunFolder {
                 Err(fault) => damaged.push(format!("{}: line {number}: {fault}", path.display())),
             }
         }
-        let is_same = |last: &Provenance| Provenance { iteration, ..last.clone() } == now;
+        let forked = last.as_ref().map(|last: &Provenance| last.forked.clone()).unwrap_or_default();
+        let now = Provenance { config: checksum, forked, ..now };
+        let is_same = |last: &Provenance| Provenance { iteration: now.iteration, ..last.clone() } == now;
         if !last.as_ref().is_some_and(is_same) {
             kept.extend((seal_line(&serde_json::to_string(&now)?) + "\n").into_bytes());
         }
@@ -163,13 +168,19 @@ mod tests {
     #[test]
     fn a_line_is_added_for_each_other_program_or_config() {
         let place = tempfile::tempdir().expect("a folder");
-        let folder = RunFolder::create(&place.path().join("run"), "seed = 1\n", None, false).expect("created");
+        let folder = RunFolder::create(&place.path().join("run"), "seed = 1\n", false, |_| Ok(())).expect("created");
         let lines = || -> Vec<Provenance> {
             let text = fs::read_to_string(folder.provenance()).expect("readable");
             text.lines().map(|line| read(line.as_bytes()).expect("a line")).collect()
         };
+        let by = |iteration, devices: &str| {
+            let (program, devices) = ("turnstone 0.1.0".to_owned(), devices.to_owned());
+            folder
+                .record_provenance(Provenance { iteration, program, devices, ..Provenance::default() })
+                .expect("written")
+        };
         let record = |iteration| {
-            let (last, _, damaged) = folder.record_provenance("turnstone 0.1.0", iteration, "", "").expect("written");
+            let (last, _, damaged) = by(iteration, "");
             assert_eq!(damaged, [""; 0]);
             last
         };
@@ -178,8 +189,7 @@ mod tests {
             iteration: 0,
             program: "turnstone 0.1.0".to_owned(),
             config: "2082cc5b".to_owned(),
-            devices: String::new(),
-            from: String::new(),
+            ..Provenance::default()
         };
         assert_eq!(lines(), std::slice::from_ref(&first));
         assert_eq!(record(5), Some(first.clone()));
@@ -195,10 +205,10 @@ mod tests {
         assert_eq!(lines(), [last, Provenance { iteration: 9, ..first }]);
         let changed = fs::read_to_string(folder.provenance()).expect("readable").replace(":9,", ":3,");
         fs::write(folder.provenance(), changed).expect("writable");
-        let (_, _, damaged) = folder.record_provenance("turnstone 0.1.0", 9, "", "").expect("written");
+        let (_, _, damaged) = by(9, "");
         assert!(damaged.len() == 1 && damaged[0].contains("provenance.jsonl: line 2: its checksum"), "{damaged:?}");
         assert_eq!(lines().len(), 2);
-        let (last, now, _) = folder.record_provenance("turnstone 0.1.0", 9, "gpu and gpu", "").expect("written");
+        let (last, now, _) = by(9, "gpu and gpu");
         assert_eq!((last.expect("a line").devices, now.devices), (String::new(), "gpu and gpu".to_owned()));
         assert_eq!(lines().len(), 3);
         assert!(

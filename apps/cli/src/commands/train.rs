@@ -1,4 +1,4 @@
-//! `turnstone train`: starts a training run from a config file, or continues one.
+//! `turnstone train`: starts a training run from a config file, continues one, or forks one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,7 +23,7 @@ use crate::called::{PROGRAM, as_called};
 use crate::cluster::{ClusterArgs, Leader, Work};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
-use turnstone_trainer::run::{Beginning, Ending, Players, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{Ending, InitialCheckpoint, Players, Run, Setup, check_requirements, fork, reopen};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -40,23 +40,26 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FOLDER")]
     run: Option<PathBuf>,
     /// Continue the run in FOLDER, or without FOLDER the run of the config
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, group = "continued")]
     resume: Option<Option<PathBuf>>,
+    /// Continue a copy of the run in FOLDER, which --run names; FOLDER stays as it is
+    #[arg(long, value_name = "FOLDER", requires = "run", conflicts_with = "config", group = "continued")]
+    fork: Option<PathBuf>,
     /// Replace an earlier run in the folder
     #[arg(long, conflicts_with = "resume")]
     overwrite: bool,
-    /// Replace a value of the config, e.g. learn.batch=512; may be repeated. With --resume, of the run's own config, and
-    /// only keys that may change
+    /// Replace a value of the config, e.g. learn.batch=512; may be repeated. With --resume or --fork, of the run's own config,
+    /// and only keys that may change
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<Override>,
     /// Begin with the network of another run's checkpoint or folder in place of a random one
-    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "resume")]
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "continued")]
     from: Option<PathBuf>,
     /// Play and learn on this device in place of the config's: cpu, gpu, gpu:1; see `turnstone doctor --devices`
     #[arg(long)]
     device: Option<ComputeDevice>,
-    /// With --resume: let matches start the programs of `engine:` opponents in the run's config
-    #[arg(long, requires = "resume", conflicts_with_all = ["overwrite", "from"])]
+    /// With --resume or --fork: let matches start the programs of `engine:` opponents in the run's config
+    #[arg(long, requires = "continued")]
     allow_engines: bool,
     /// Stop at the end of the iteration in which this many minutes have passed; --resume continues
     #[arg(long, value_name = "MINUTES")]
@@ -73,24 +76,20 @@ impl Train {
         let cluster = self.cluster.named()?;
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.context("--max-minutes")?;
-        let resumed = self.resume.is_some();
-        let (config, folder) = match &self.resume {
-            Some(named) => self.reopen(named.as_deref(), games)?,
-            None => self.create(games)?,
+        let continued = self.resume.is_some() || self.fork.is_some();
+        let (config, folder) = match (&self.resume, &self.fork, &self.run) {
+            (Some(named), ..) => self.resumed(named.as_deref(), games)?,
+            (None, Some(of), Some(run)) => fork(of, run, &self.set, self.overwrite, games)?,
+            _ => self.create(games)?,
         };
+        let config = if continued { self.on_device(config, games)? } else { config };
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
-        self.confirm_engines(&config, resumed, &reporter)?;
+        self.confirm_engines(&config, continued, &reporter)?;
         let shown = folder.path().display();
-        reporter.line(&format!("{} {} in {shown}", if resumed { "resuming" } else { "training" }, game.name()));
-        let leader = match cluster.map(|named| self.lead(named, &config, &*game, &folder, stop)).transpose() {
-            Err(error) if !resumed => {
-                folder.discard();
-                return Err(error);
-            }
-            leader => leader?,
-        };
+        reporter.line(&format!("{} {} in {shown}", if continued { "resuming" } else { "training" }, game.name()));
+        let leader = cluster.map(|named| self.lead(named, &config, &*game, &folder, stop)).transpose()?;
         let players = leader.as_deref().map_or_else(Players::default, |leader| Players {
             self_play: leader,
             // Matches are played with floats, whose bits the self-test has compared only if self-play has them.
@@ -105,14 +104,7 @@ impl Train {
             stop,
             players,
         };
-        let run = match if resumed { Run::resume(setup) } else { Run::start(setup) } {
-            Err(error) if !resumed => {
-                folder.discard();
-                return Err(error);
-            }
-            run => run?,
-        };
-        let ending = run.train(time)?;
+        let ending = Run::begin(setup)?.train(time, &mut |_| {})?;
         folder.remove_unfinished_parts()?;
         if let Ending::Finished = ending {
             leader.into_iter().for_each(Leader::finish);
@@ -168,9 +160,9 @@ impl Train {
 
     /// Refuses to continue a run whose config starts other programs, unless that is allowed: the folder may be somebody
     /// else's. A new run has a config that the user has just named, so its programs are only listed.
-    fn confirm_engines(&self, config: &Config, resumed: bool, reporter: &Reporter) -> Result<()> {
+    fn confirm_engines(&self, config: &Config, continued: bool, reporter: &Reporter) -> Result<()> {
         for engine in config.arena.engines() {
-            if resumed && !self.allow_engines {
+            if continued && !self.allow_engines {
                 bail!("arena.opponents: `{engine}` starts a program; --allow-engines lets it, if the run is yours");
             }
             reporter.line(&format!("arena.opponents: matches start the program of `{engine}`"));
@@ -193,26 +185,28 @@ impl Train {
         let mut config = self.on_device(config, games)?;
         // What cannot work is refused before there is a folder.
         let game = config.game(games).map_err(anyhow::Error::msg)?;
-        confirm_matches(&*game, &config)?;
-        let beginning = self.beginning(&config)?;
-        if let Some(beginning) = &beginning {
-            beginning.weights(&*game, &config).context("--from")?;
-            config.run.from = beginning.checksum();
+        check_requirements(&*game, &config)?;
+        let initial = self.initial_checkpoint(&config)?;
+        if let Some(initial) = &initial {
+            initial.weights(&*game, &config).context("--from")?;
+            config.run.from = initial.checksum();
         }
         let (run, given) =
             (self.folder_of(path), read_text(path, LONGEST_CONFIG).with_context(|| path.display().to_string())?);
         // The text of the file remains, unless options change it or it has paths, which are taken from its folder.
         let text = match Config::parse_in(&given, Some(&run), games) {
             Ok(same) if same == config => given,
-            _ => toml::to_string(&config)?,
+            _ => config.text(games)?,
         };
-        confirm_reads_back(&text, &config, games)?;
-        let bytes = beginning.as_ref().map(Beginning::bytes);
-        Ok((config, RunFolder::create(&run, &text, bytes, self.overwrite)?))
+        let folder = RunFolder::create(&run, &text, self.overwrite, |folder| match &initial {
+            Some(initial) => folder.save_initial(&initial.bytes),
+            None => Ok(()),
+        })?;
+        Ok((config, folder))
     }
 
     /// The network of `--from`. A config that has `run.from` already repeats a run, and needs the network of that run.
-    fn beginning(&self, config: &Config) -> Result<Option<Beginning>> {
+    fn initial_checkpoint(&self, config: &Config) -> Result<Option<InitialCheckpoint>> {
         let expected = &config.run.from;
         let Some(path) = &self.from else {
             ensure!(
@@ -222,26 +216,24 @@ impl Train {
             );
             return Ok(None);
         };
-        let beginning = Beginning::read(path).context("--from")?;
-        let (found, path) = (beginning.checksum(), path.display());
+        let initial = InitialCheckpoint::read(path).context("--from")?;
+        let (found, path) = (initial.checksum(), path.display());
         ensure!(
             expected.is_empty() || *expected == found,
             "--from: the CRC-32 of {path} is {found}, and run.from of the config is {expected}: give that network, or \
              leave the key out"
         );
-        Ok(Some(beginning))
+        Ok(Some(initial))
     }
 
     /// Opens an existing run. If a config is given as well, it must equal the run's own.
-    fn reopen(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder)> {
+    fn resumed(&self, named: Option<&Path>, games: &Games) -> Result<(Config, RunFolder)> {
         // `--resume configs/x.toml` names the run by its config.
         let (folder, given) = match (named, &self.config) {
             (Some(path), given) if !path.is_file() => {
                 ensure!(
                     self.run.is_none(),
-                    "--resume continues the run in {}, so --run has no effect: resume a copy of that folder, or start a \
-                     new run with --from {}",
-                    path.display(),
+                    "--resume continues the run in {0}, so --run has no effect: give --fork {0} to continue a copy of it",
                     shell_path(path)
                 );
                 (path.to_owned(), given.as_deref())
@@ -250,46 +242,24 @@ impl Train {
             (None, Some(path)) => (self.folder_of(path), Some(path.as_path())),
             _ => bail!("name the folder of the run to --resume"),
         };
-        let folder = RunFolder::open_to_train(&folder)?;
-        let config = folder.config_to_continue(games)?;
         if let Some(path) = given {
-            let given = Config { seed: config.seed, ..Config::read(path, games)? };
-            if given != config {
+            let own = RunFolder::open(&folder)?.config();
+            let config = Config::read(&own, games)?;
+            if (Config { seed: config.seed, ..Config::read(path, games)? }) != config {
                 bail!(
                     "{} differs from the run's own {}; resume without naming it, or --overwrite the run",
                     path.display(),
-                    folder.config().display()
+                    own.display()
                 );
             }
         }
-        let config = if self.set.is_empty() { config } else { self.change(&config, &folder, games)? };
-        Ok((self.on_device(config, games)?, folder))
-    }
-
-    /// Replaces values in the config of a run that continues. Nothing is written if one may not change.
-    fn change(&self, config: &Config, folder: &RunFolder, games: &Games) -> Result<Config> {
-        let changed = config.continued_with(&self.set, folder.finished(), games);
-        let changed = changed.map_err(anyhow::Error::msg).context("--set")?;
-        confirm_matches(&*changed.game(games).map_err(anyhow::Error::msg)?, &changed)?;
-        if changed != *config {
-            let text = toml::to_string(&changed)?;
-            confirm_reads_back(&text, &changed, games)?;
-            folder.replace_config(&text)?;
-        }
-        Ok(changed)
+        reopen(&folder, &self.set, games)
     }
 
     fn folder_of(&self, config: &Path) -> PathBuf {
         let name = config.file_stem().unwrap_or(config.as_os_str());
         self.run.clone().unwrap_or_else(|| Path::new("runs").join(name))
     }
-}
-
-/// Checks that a text means this config.
-fn confirm_reads_back(text: &str, config: &Config, games: &Games) -> Result<()> {
-    let read_back = Config::parse(text, games).map_err(anyhow::Error::msg)?;
-    ensure!(read_back == *config, "the run's config cannot be written so that it is read back as it is");
-    Ok(())
 }
 
 /// The folder in which the leader of a run keeps its name and its status.

@@ -1,4 +1,4 @@
-//! Runs that begin with the network of another run.
+//! Runs that begin with the network of another run, and forks.
 
 use super::*;
 
@@ -102,4 +102,30 @@ fn networks_that_do_not_fit_are_refused() {
     refused(from, "run.from=00000000", "run.from of the config is 00000000");
     refused("nowhere", "seed=6", "--from: nowhere");
     refused(config, "seed=6", "--from: ");
+}
+
+#[test]
+fn a_fork_continues_as_the_run_that_it_copies_would() {
+    let place = Place::with(&annealed());
+    let (run, forked) = (place.run("run"), place.run("forked"));
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let state = |run: &Path| fs::read(run.join("state.safetensors")).expect("written");
+    let (before, [of, to]) = (state(&run), [&run, &forked].map(|path| path.to_str().expect("UTF-8")));
+    let more = ["--set", "run.iterations=6"];
+    let (code, text) = finish(train(&[&["--fork", of, "--run", to][..], &more].concat()));
+    assert!(code == Some(0) && text.contains(": run.iterations 4 -> 6, run.schedule_iterations 0 -> 4; "), "{text}");
+    assert!(state(&run) == before && state(&forked) != before);
+    let provenance = fs::read_to_string(forked.join("provenance.jsonl")).expect("readable");
+    let origin = format!("\"forked\":\"{of} {:08x}\"", crc32fast::hash(&before));
+    assert_eq!(provenance.lines().map(|line| line.contains(&origin)).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(finish(train(&[&["--resume", of][..], &more].concat())).0, Some(0));
+    assert!(state(&run) == state(&forked));
+    assert_eq!(metrics(&run), metrics(&forked));
+    let other = place.run("other");
+    let refused = |args: &[&str], expected: &str| {
+        let (code, text) = finish(train(&[args, &["--run", other.to_str().expect("UTF-8")]].concat()));
+        assert!(code == Some(1) && text.contains(expected) && !other.exists(), "{text}");
+    };
+    refused(&["--fork", of, "--set", "net.width=8"], "net.width cannot change when a run continues");
+    refused(&["--resume", of], &format!("give --fork {of} to continue a copy of it"));
 }

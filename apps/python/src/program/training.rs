@@ -1,7 +1,6 @@
 //! Training runs.
 
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use turnstone_base::terminal::Reporter;
 use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::run::{Ending, Players, Run, Setup, confirm_matches};
+use turnstone_trainer::run::{Ending, Players, Run, Setup, check_requirements, reopen};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
@@ -106,15 +105,7 @@ impl Task {
             stop,
             players: Players::default(),
         };
-        let resumes = self.resumes();
-        let started = if resumes { Run::resume(setup) } else { Run::start(setup) };
-        let run = match started {
-            Err(error) if !resumes => {
-                folder.discard();
-                return Err(program_error(error));
-            }
-            started => started.map_err(program_error)?,
-        };
+        let run = Run::begin(setup).map_err(program_error)?;
         folder.remove_unfinished_parts().map_err(program_error)?;
         train_watched(run, config.run.iterations, time, watch)
     }
@@ -144,15 +135,14 @@ impl Task {
         };
         let game = config.game(games).map_err(value_error)?;
         let game = Game { rules: game };
-        game.guarded(|| confirm_matches(&*game.rules, &config))?.map_err(program_error)?;
-        let text = toml::to_string(&config).map_err(value_error)?;
-        let folder = RunFolder::create(&self.run, &text, None, self.overwrite).map_err(program_error)?;
+        game.guarded(|| check_requirements(&*game.rules, &config))?.map_err(program_error)?;
+        let text = config.text(games).map_err(value_error)?;
+        let folder = RunFolder::create(&self.run, &text, self.overwrite, |_| Ok(())).map_err(program_error)?;
         Ok((config, folder))
     }
 
     fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let folder = RunFolder::open_to_train(Path::new(&self.run)).map_err(program_error)?;
-        let config = folder.config_to_continue(games).map_err(program_error)?;
+        let (config, folder) = reopen(&self.run, &[], games).map_err(program_error)?;
         if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
             let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
             return Err(value_error(text));
@@ -170,12 +160,11 @@ fn train_watched(
 ) -> PyResult<(u64, bool)> {
     let started = std::time::Instant::now();
     let mut done = 0;
-    let ending = run.train_watched(time, &mut |metrics| {
+    let ending = run.train(time, &mut |metrics| {
         done += 1;
         let left = started.elapsed() / done * (iterations - metrics.iteration) as u32;
         let json = serde_json::to_string(metrics).unwrap_or_default();
         watch((json, metrics.line(iterations, left), iterations));
-        ControlFlow::Continue(())
     });
     Ok(match ending.map_err(program_error)? {
         Ending::Finished => (iterations, true),

@@ -6,7 +6,7 @@ use turnstone_selfplay::SelfPlayGames;
 /// State of a run at the end of an iteration, besides the learner's state.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Standing {
+pub struct RunState {
     /// Iterations finished.
     pub iteration: u64,
     /// Self-play games so far.
@@ -64,7 +64,7 @@ impl GameCounts {
     }
 }
 
-impl Standing {
+impl RunState {
     /// The last iteration whose games have been played.
     #[must_use]
     pub fn played(&self) -> u64 {
@@ -106,16 +106,16 @@ mod tests {
     fn games_played_ahead_are_counted_and_bounded() {
         let ahead = GameCounts { games: 10, positions: 300, plies: 330, outcomes: [5, 2, 3] };
         assert_eq!((ahead.game_length(), ahead.outcome_shares()), (33.0, [0.5, 0.2, 0.3]));
-        let plain = Standing { iteration: 4, window_from: 1, ..Standing::default() };
-        let standing = Standing { ahead: Some(ahead), ..plain.clone() };
-        assert_eq!((plain.played(), standing.played()), (4, 5));
-        let read = |standing: &Standing| {
-            let text = serde_json::to_string(standing).expect("plain fields");
-            (text.contains("ahead"), serde_json::from_str::<Standing>(&text).expect("what is written can be read"))
+        let plain = RunState { iteration: 4, window_from: 1, ..RunState::default() };
+        let state = RunState { ahead: Some(ahead), ..plain.clone() };
+        assert_eq!((plain.played(), state.played()), (4, 5));
+        let read = |state: &RunState| {
+            let text = serde_json::to_string(state).expect("plain fields");
+            (text.contains("ahead"), serde_json::from_str::<RunState>(&text).expect("what is written can be read"))
         };
         assert_eq!(read(&plain), (false, plain.clone()));
-        assert_eq!(read(&standing), (true, standing.clone()));
-        let with = |ahead| Standing { ahead: Some(ahead), ..plain.clone() }.validate();
+        assert_eq!(read(&state), (true, state.clone()));
+        let with = |ahead| RunState { ahead: Some(ahead), ..plain.clone() }.validate();
         assert_eq!(with(ahead), Ok(()));
         assert!(with(GameCounts { games: 11, ..ahead }).is_err());
         assert!(with(GameCounts { positions: u64::MAX, ..ahead }).is_err());
