@@ -95,14 +95,3 @@ fn forged_learners_are_refused() {
         assert!(line.contains(fault) && line.contains(text(&run)), "{name}: {line}");
     }
 }
-
-/// A changed config is used, and a line says that it changed.
-#[test]
-fn a_changed_config_is_reported() {
-    let place = Place::new();
-    let run = place.copy("copy", 5);
-    let (code, output) = resume(&run);
-    assert!(code == Some(0) && output.contains("config.toml: run.iterations 4 -> 5; the run goes on"), "{output}");
-    let (code, output) = resume(&run);
-    assert!(code == Some(0) && !output.contains("goes on with it"), "{output}");
-}

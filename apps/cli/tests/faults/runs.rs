@@ -89,17 +89,6 @@ fn damaged_checkpoints_are_made_anew_or_named() {
 }
 
 #[test]
-fn a_run_that_had_not_begun_begins() {
-    let place = Place::new();
-    let run = place.folder.path().join("begun");
-    fs::create_dir(&run).expect("writable");
-    fs::write(run.join("config.toml"), TINY).expect("writable");
-    let (code, output) = resume(&run);
-    assert_eq!(code, Some(0), "{output}");
-    assert!(same_result(&run, &place.run));
-}
-
-#[test]
 fn a_loss_that_is_no_number_says_where_the_run_stands() {
     let place = Place::new();
     let run = place.copy("copy", 5);
