@@ -120,13 +120,14 @@ impl LoadedNetwork {
     pub(crate) fn backend<G: Rules>(
         &self,
         game: &G,
-        (precision, device): (Precision, ComputeDevice),
+        precision: Precision,
+        device: ComputeDevice,
         max_batch: usize,
         instructions: Instructions,
     ) -> Result<AnyBackend<G>, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
         if let ComputeDevice::Gpu(number) = device {
-            let inference = GpuInference::new(&self.weights, config, &shape(&spec), (number, precision), max_batch)?;
+            let inference = GpuInference::new(&self.weights, config, &shape(&spec), number, precision, max_batch)?;
             return Ok(Box::new(Split::new(GpuBackend::new(spec, inference), max_batch)));
         }
         if !precision.is_quantised() {

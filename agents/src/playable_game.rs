@@ -245,7 +245,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
             Evaluator::Uniform => Box::new(Uniform),
             Evaluator::Tensors(function) => Box::new(Tensors::new(self.spec().clone(), function)),
             Evaluator::Network { network, precision, device, max_batch, instructions } => {
-                network.backend(&game, (precision, device), max_batch, instructions)?
+                network.backend(&game, precision, device, max_batch, instructions)?
             }
         };
         let mut search = match tables {

@@ -85,7 +85,8 @@ impl GpuInference {
         weights: &Weights,
         config: &NetworkConfig,
         shape: &Shape,
-        (number, precision): (usize, Precision),
+        number: usize,
+        precision: Precision,
         max_batch: usize,
     ) -> Result<GpuInference, NetworkError> {
         assert!(max_batch > 0, "an inference engine needs room for at least one row");
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(ComputeDevice::Gpu(0).check(), Err(DeviceError::NotBuilt));
         let (shape, network) = (Shape::flat(4, 3), NetworkConfig::default());
         let weights = Weights::random(&network.layout(&shape).unwrap(), 1);
-        let fault = |precision| GpuInference::new(&weights, &network, &shape, (0, precision), 1).unwrap_err();
+        let fault = |precision| GpuInference::new(&weights, &network, &shape, 0, precision, 1).unwrap_err();
         assert_eq!(fault(Precision::I8), NetworkError::NoGpuIntegers);
         let fault = fault(Precision::F32).to_string();
         assert!(fault.contains("--features wgpu") && !fault.contains('\n'), "{fault}");

@@ -76,7 +76,7 @@ fn outputs_are_those_of_the_processor() {
         let mut inference = Inference::new(&weights, &network, &shape, 13).unwrap();
         let half_tolerance = if half { HALF_TOLERANCE } else { TOLERANCE };
         for (precision, tolerance) in [(Precision::F32, TOLERANCE), (Precision::Auto, half_tolerance)] {
-            let on_gpu = GpuInference::new(&weights, &network, &shape, (0, precision), 13).unwrap();
+            let on_gpu = GpuInference::new(&weights, &network, &shape, 0, precision, 13).unwrap();
             on_gpu.warm_up().unwrap();
             // Two batches under way at once, the second of one row.
             let inputs = batch.inputs();
@@ -98,7 +98,7 @@ fn outputs_are_those_of_the_processor() {
 fn integers_are_for_the_processor() {
     let (shape, network) = (Shape::flat(4, 3), NetworkConfig::default());
     let weights = Weights::random(&network.layout(&shape).unwrap(), 1);
-    let fault = GpuInference::new(&weights, &network, &shape, (0, Precision::I8), 1).unwrap_err();
+    let fault = GpuInference::new(&weights, &network, &shape, 0, Precision::I8, 1).unwrap_err();
     assert_eq!(fault, NetworkError::NoGpuIntegers);
 }
 

@@ -63,10 +63,9 @@ pub(crate) fn play<G: Notation>(
         ComputeDevice::Gpu(number) => {
             // While one half of the threads waits for the GPU the other one searches.
             let (spec, threads, most) = (game.spec(), 2 * config.workers(), config.gpu_batch());
-            let with = (number, config.precision);
-            let network =
-                GpuInference::new(&task.weights, &task.network, &shape(&spec), with, most).map_err(Fault::new)?;
-            let network = GpuBackend::new(spec, network);
+            let (weights, precision) = (&task.weights, config.precision);
+            let network = GpuInference::new(weights, &task.network, &shape(&spec), number, precision, most);
+            let network = GpuBackend::new(spec, network.map_err(Fault::new)?);
             let backends = Queued::share(vec![network.clone(), network], most, threads);
             play_with(&rules, backends, config.gpu_seats(), progress, stop)
         }

@@ -103,9 +103,9 @@ fn play(
 ) -> Result<Option<(SelfPlayGames, f64)>> {
     if let ComputeDevice::Gpu(number) = config.self_play.device {
         // Kernels are compiled at the start of a run.
-        let with = (number, config.self_play.precision);
-        let most = config.self_play.gpu_batch();
-        GpuInference::new(learner.averaged(), &config.net, &shape(game.spec()), with, most)?.warm_up()?;
+        let (precision, most) = (config.self_play.precision, config.self_play.gpu_batch());
+        let shape = shape(game.spec());
+        GpuInference::new(learner.averaged(), &config.net, &shape, number, precision, most)?.warm_up()?;
     }
     let task = |games_per_iteration, simulations| {
         let self_play = SelfPlayConfig { games_per_iteration, ..config.self_play.clone() };

@@ -81,7 +81,7 @@ pub(super) fn bare_rate(
 ) -> Result<f64> {
     let precision = self_play.precision;
     if let ComputeDevice::Gpu(number) = self_play.device {
-        let engine = GpuInference::new(weights, net, shape, (number, precision), batch)?;
+        let engine = GpuInference::new(weights, net, shape, number, precision, batch)?;
         return rate_on_gpu(&engine, batch, &inputs[..batch * shape.inputs], time);
     }
     let mut engine = if precision.is_quantised() {
