@@ -53,32 +53,32 @@ pub(crate) fn probes<K: Playable>(tables: &Path, game: &K::Game) -> Result<Box<d
 /// value, if there is one. Positions that the exact values do not cover within the limits are searched with alpha-beta, or
 /// at the error rate answered with any legal action. Alpha-beta also chooses in lost positions without a known distance to
 /// the end or margin.
-pub(crate) struct Exact<G: Rules> {
+pub(crate) struct ExactPlayer<G: Rules> {
     game: G,
     truth: Box<dyn ExactValues<G>>,
-    beyond: AlphaBeta<G, Box<dyn Heuristic<G>>>,
+    fallback: AlphaBeta<G, Box<dyn Heuristic<G>>>,
     /// Rate of errors, 0 to 1.
     error: f64,
     legal: ActionList,
 }
 
-impl<G: Rules> Exact<G> {
+impl<G: Rules> ExactPlayer<G> {
     pub(crate) fn new<K: Playable<Game = G>>(spec: &ExactSpec, game: &G) -> Result<Self, AgentError> {
         let heuristic = find_heuristic::<K>(game, None).expect("every game has a heuristic");
-        let (beyond, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
+        let (fallback, legal) = (AlphaBeta::new(game, heuristic), ActionList::new());
         let threads = cores();
         let limits = SolveLimits { nodes: spec.nodes.map_or(u64::MAX, u64::from), time: spec.time, threads };
         Ok(Self {
             game: game.clone(),
             truth: values::<K>(&spec.tables, game, limits)?,
-            beyond,
+            fallback,
             error: spec.error,
             legal,
         })
     }
 }
 
-impl<G: Rules> Chooser for Exact<G> {
+impl<G: Rules> Chooser for ExactPlayer<G> {
     fn choose(
         &mut self,
         state: &AnyState,
@@ -96,7 +96,7 @@ impl<G: Rules> Chooser for Exact<G> {
     }
 }
 
-impl<G: Rules> Exact<G> {
+impl<G: Rules> ExactPlayer<G> {
     fn choice(&mut self, state: &G::State, rng: &mut Stream) -> Action {
         let game = &self.game;
         let errs = self.error > 0.0 && rng.random_bool(self.error);
@@ -111,13 +111,13 @@ impl<G: Rules> Exact<G> {
         }
         let optimal = self.truth.optimal_actions(game, state).filter(|actions| !actions.is_empty());
         match optimal {
-            Some(optimal) if !self.is_lost_blindly(state) => any(&optimal, rng),
-            _ => self.beyond.search(state, DEPTH).action.expect("a running game has a best action"),
+            Some(optimal) if !self.is_lost_without_values(state) => any(&optimal, rng),
+            _ => self.fallback.search(state, DEPTH).action.expect("a running game has a best action"),
         }
     }
 
     /// Whether the game is lost and the exact values do not say which action resists most.
-    fn is_lost_blindly(&self, state: &G::State) -> bool {
+    fn is_lost_without_values(&self, state: &G::State) -> bool {
         let game = &self.game;
         let lost = self.truth.value(game, state).is_some_and(|value| f32::from(value) == -game.mover(state).sign());
         lost && self.truth.distance(game, state).is_none() && self.truth.margin(game, state).is_none()
@@ -128,7 +128,7 @@ impl<G: Rules> Exact<G> {
 mod tests {
     use super::*;
     use crate::spec::AgentSpec;
-    use crate::toy_values::Known;
+    use crate::toy_values::ToyGame;
     use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::toy::Toy;
 
@@ -136,7 +136,7 @@ mod tests {
     fn choices(spec: &str, tree: &str) -> (Vec<usize>, Option<Score>) {
         let (game, spec): (Toy, AgentSpec) = (tree.parse().expect("a tree"), spec.parse().expect("valid"));
         let spec: &ExactSpec = spec.settings().expect("an exact agent");
-        let mut player = Exact::new::<Known>(spec, &game).expect("it has exact values");
+        let mut player = ExactPlayer::new::<ToyGame>(spec, &game).expect("it has exact values");
         let (start, mut rng) = (AnyState::new(game.start()), stream(1, Purpose::Play, [0, 0]));
         let request = SearchRequest::default().with_reports();
         let mut choose = || player.choose(&start, &request, &mut rng, &mut |_| ());
@@ -186,7 +186,7 @@ mod tests {
     fn missing_tables_are_named() {
         let spec: AgentSpec = "exact:missing".parse().expect("valid");
         let spec: &ExactSpec = spec.settings().expect("an exact agent");
-        let fault = Exact::new::<Known>(spec, &Toy::default()).err().expect("no table").to_string();
+        let fault = ExactPlayer::new::<ToyGame>(spec, &Toy::default()).err().expect("no table").to_string();
         assert!(
             fault.contains("missing: the table is missing; ") && fault.contains("`turnstone solve toy`"),
             "{fault}"

@@ -42,7 +42,7 @@ mod error;
 mod calibration;
 mod network;
 mod book;
-mod together;
+mod shared_search;
 mod random;
 #[cfg(test)]
 mod toy_values;

@@ -18,7 +18,7 @@ use crate::classical::{
     ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame, find_heuristic,
 };
 use crate::error::AgentError;
-use crate::exact_player::{self, Exact};
+use crate::exact_player::{self, ExactPlayer};
 use crate::exact_spec::ExactSpec;
 use crate::interface::Search;
 use crate::network::{LoadedNetwork, PRETRAINED};
@@ -28,7 +28,7 @@ use crate::playable::{Effort, GameFiles, Phase, Playable};
 use crate::random::Random;
 use crate::search_settings::SearchSettings;
 use crate::solving::{SolveError, SolveHost, SolveOptions};
-use crate::tablebase::{DynExactValues, Enumeration, Known};
+use crate::tablebase::{DynExactValues, Enumeration, ErasedValues};
 use crate::tree_search::{Corrections, Plan, Source, TreeSearch};
 #[cfg(not(target_family = "wasm"))]
 use crate::walking::DynWalk;
@@ -217,7 +217,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     }
 
     fn exact_player(&self, spec: &ExactSpec) -> Result<Box<dyn Search>, AgentError> {
-        Ok(Box::new(OneByOne::new(Exact::new::<K>(spec, self.game())?, usize::MAX)))
+        Ok(Box::new(OneByOne::new(ExactPlayer::new::<K>(spec, self.game())?, usize::MAX)))
     }
 
     fn tree_search(&self, evaluator: Evaluator<'_>, tree: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError> {
@@ -267,7 +267,7 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
     fn exact_values(&self, tables: &Path, effort: Effort) -> Result<Option<Box<dyn DynExactValues>>, TableError> {
         let truth = K::exact_values(self.game(), tables, effort)?;
         let game = self.game().clone();
-        Ok(truth.map(|truth| Box::new(Known { game, truth }) as Box<dyn DynExactValues>))
+        Ok(truth.map(|truth| Box::new(ErasedValues { game, truth }) as Box<dyn DynExactValues>))
     }
 
     fn solve(

@@ -16,12 +16,12 @@ pub trait DynExactValues: Send + Sync {
 }
 
 /// Exact values together with their game.
-pub(crate) struct Known<G: Rules, T> {
+pub(crate) struct ErasedValues<G: Rules, T> {
     pub(crate) game: G,
     pub(crate) truth: T,
 }
 
-impl<G: Rules> DynExactValues for Known<G, Box<dyn ExactValues<G>>> {
+impl<G: Rules> DynExactValues for ErasedValues<G, Box<dyn ExactValues<G>>> {
     fn value(&self, state: &AnyState) -> Option<i8> {
         self.truth.value(&self.game, state.of())
     }
@@ -111,7 +111,7 @@ impl Enumeration {
         }
         let start = solution.value(&endless.start()).expect("the start can be reached");
         let truth: Box<dyn ExactValues<G>> = Box::new(truth);
-        let truth = Box::new(Known { game: game.clone(), truth });
+        let truth = Box::new(ErasedValues { game: game.clone(), truth });
         Ok(Some(Self { positions, truth, start, counts }))
     }
 }

@@ -10,9 +10,9 @@ use turnstone_search::classic::{Heuristic, ToyMargin};
 use crate::playable::{Effort, Playable};
 
 /// The toy game with its exact values.
-pub(crate) struct Known;
+pub(crate) struct ToyGame;
 
-impl Playable for Known {
+impl Playable for ToyGame {
     type Game = Toy;
 
     fn heuristics() -> Vec<Box<dyn Heuristic<Toy>>> {

@@ -20,7 +20,7 @@ use crate::interface::{Chosen, OnInfo, Prediction, Search};
 use crate::network_backend::{AnyBackend, most_likely};
 use crate::request::{Score, SearchInfo, SearchRequest};
 use crate::search_settings::SearchSettings;
-use crate::together::run_together;
+use crate::shared_search::run_threads;
 
 /// Simulations of all trees of a search together, which bound its memory to about a quarter of a GiB.
 const MOST_SIMULATIONS: u32 = 1 << 20;
@@ -363,7 +363,7 @@ impl<G: Rules> TreeSearch<G> {
             rounds.report(search, seat, on_info);
             !rounds.is_stopped()
         };
-        run_together(&self.game, search, cached.backend_mut(), &mut self.others, &stop, &mut go_on)
+        run_threads(&self.game, search, cached.backend_mut(), &mut self.others, &stop, &mut go_on)
     }
 }
 

@@ -4,9 +4,9 @@
 mod truth_set;
 mod shipped;
 mod report;
-mod elsewhere;
+mod remote;
 
-pub use elsewhere::{answers_to, grade_remotely};
+pub use remote::{answers_to, grade_remotely};
 pub use report::{Calibration, Grade, Share};
 pub use shipped::{MOST_POSITIONS, known, shipped};
 pub use truth_set::{TruthPosition, TruthSet, TruthSetError};

@@ -15,7 +15,7 @@ mod remote;
 mod referee;
 mod asking;
 mod certificates;
-mod side_by_side;
+mod concurrent_games;
 mod journal;
 mod tournament;
 mod saved_games;

@@ -1,6 +1,6 @@
 //! Tournament: plays the games on several threads, with a result that does not depend on their number.
 
-mod elsewhere;
+mod remote_games;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,13 +15,13 @@ use turnstone_statistics::{Decision, Pentanomial, Sprt};
 
 use super::asking::MOST_AT_ONCE;
 use super::certificates::proven;
+use super::concurrent_games::ConcurrentGames;
 use super::journal::Journal;
 use super::openings::Opening;
 use super::record::{GameRecord, TournamentHeader, TournamentRecord, TournamentSettings};
 use super::referee::Referee;
 use super::remote::Remote;
 use super::schedule::{PlannedGame, openings_needed, plans};
-use super::side_by_side::SideBySide;
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
@@ -177,7 +177,7 @@ impl<'a> Tournament<'a> {
         let mut done = by_number;
         let mut notes = self.notes.clone();
         let plans = plans(&self.header.settings, self.agents.len());
-        let mut board = Board::new(plans.len(), self.header.settings.sprt);
+        let mut board = FinishedGames::new(plans.len(), self.header.settings.sprt);
         for (i, plan) in plans.iter().enumerate() {
             if let Some(game) = done.remove(&plan.number) {
                 ensure!(is_of(&game, plan), "{path}: game {} belongs to another tournament", plan.number);
@@ -206,7 +206,7 @@ impl<'a> Tournament<'a> {
     fn play_missing(
         &self,
         plans: &[PlannedGame],
-        board: &Mutex<Board>,
+        board: &Mutex<FinishedGames>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
@@ -218,7 +218,7 @@ impl<'a> Tournament<'a> {
         let seats = [plans.len().div_ceil(threads), running.at_once];
         let work = || -> Result<Instant> {
             // An error of one thread stops the others.
-            let games = SideBySide::new(self.game, &self.agents, self.referee(), seats, running.stop)?;
+            let games = ConcurrentGames::new(self.game, &self.agents, self.referee(), seats, running.stop)?;
             self.play_some(plans, games, &next, board, journal, running)
                 .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
             Ok(Instant::now())
@@ -236,9 +236,9 @@ impl<'a> Tournament<'a> {
     fn play_some(
         &self,
         plans: &[PlannedGame],
-        mut games: SideBySide<'_>,
+        mut games: ConcurrentGames<'_>,
         next: &AtomicUsize,
-        board: &Mutex<Board>,
+        board: &Mutex<FinishedGames>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {
@@ -287,13 +287,13 @@ fn is_of(game: &GameRecord, plan: &PlannedGame) -> bool {
     planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
 }
 
-fn lock(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+fn lock(board: &Mutex<FinishedGames>) -> MutexGuard<'_, FinishedGames> {
     board.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Finished games, and the test that may end the match. The test processes the pairs in the order of their numbers,
 /// so that it ends at the same pair regardless of scheduling.
-struct Board {
+struct FinishedGames {
     games: Vec<Option<GameRecord>>,
     /// Number of games to be played; the test may reduce it.
     end: usize,
@@ -302,7 +302,7 @@ struct Board {
     heard: Pentanomial,
 }
 
-impl Board {
+impl FinishedGames {
     fn new(games: usize, sprt: Option<Sprt>) -> Self {
         Self { games: vec![None; games], end: games, sprt, heard: Pentanomial::default() }
     }

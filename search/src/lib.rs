@@ -20,7 +20,7 @@ pub use backend::{
 };
 pub use clock::Clock;
 pub use mcts::{
-    Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedWalker,
+    Gumbel, Mcts, Method, Puct, RootAction, RootNoise, SearchOptions, SearchStep, SharedSearch, SharedSimulator,
     TREE_LIMIT, TreeSize, draw_weighted,
 };
 pub use seats::{Pace, Seats};

@@ -21,12 +21,12 @@ mod atomics;
 mod arena;
 mod tree;
 mod copying;
-mod seen;
+mod edge_stats;
 mod puct;
 mod gumbel;
 mod backup;
 mod proof;
-mod walker;
+mod simulator;
 mod choice;
 mod shared;
 #[cfg(test)]
@@ -44,12 +44,12 @@ use turnstone_env::{Action, Rules, Side};
 
 pub use self::choice::{RootAction, draw_weighted};
 pub use self::method::{Gumbel, Method, Puct, RootNoise, SearchOptions};
-pub use self::shared::{SharedSearch, SharedWalker};
-pub use self::walker::SearchStep;
+pub use self::shared::{SharedSearch, SharedSimulator};
+pub use self::simulator::SearchStep;
 use crate::backend::{Backend, EvalBatch, Evaluation, Fault};
-use atomics::Alone;
+use atomics::SingleThread;
+use simulator::{SearchState, Simulator};
 use tree::{NodeId, Tree};
-use walker::{Plan, Walker};
 
 /// Size of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,11 +63,11 @@ pub struct TreeSize {
 /// The search of one game.
 #[derive(Clone, Debug)]
 pub struct Mcts<G: Rules> {
-    plan: Plan,
+    plan: SearchState,
     tree: Tree<G>,
     /// The other arena for [`Mcts::advance`].
     spare: Tree<G>,
-    walker: Walker<G>,
+    simulator: Simulator<G>,
     /// Seed of the root's noise, until the root is expanded.
     unprepared: Option<u64>,
     /// Size in bytes at which the tree is made smaller.
@@ -81,16 +81,16 @@ impl<G: Rules> Mcts<G> {
     /// A search rooted at `state`, with nothing to do until [`Mcts::begin`].
     pub fn new(game: &G, state: G::State) -> Self {
         let mut tree = Tree::default();
-        tree.plant(game, state);
-        let (plan, walker) = (Plan::default(), Walker::default());
-        Self { plan, tree, spare: Tree::default(), walker, unprepared: None, limit: TREE_LIMIT }
+        tree.set_root(game, state);
+        let (plan, simulator) = (SearchState::default(), Simulator::default());
+        Self { plan, tree, spare: Tree::default(), simulator, unprepared: None, limit: TREE_LIMIT }
     }
 
     /// Clears the tree and roots the search at `state`. The memory is kept.
     pub fn reset(&mut self, game: &G, state: G::State) {
-        self.tree.plant(game, state);
+        self.tree.set_root(game, state);
         self.plan.end(self.tree.root());
-        self.walker.forget();
+        self.simulator.forget();
     }
 
     /// Reserves memory for the largest tree, if it is available. A tree that outgrows its memory is copied, which takes long
@@ -133,7 +133,7 @@ impl<G: Rules> Mcts<G> {
     pub fn step(&mut self, game: &G) -> SearchStep {
         self.keep_to_limit();
         self.tree.make_room(1, 0);
-        self.walker.step::<Alone>(game, &self.tree, &self.plan).expect("there is room")
+        self.simulator.step::<SingleThread>(game, &self.tree, &self.plan).expect("there is room")
     }
 
     /// The position to be evaluated after [`SearchStep::Leaf`], with its legal actions.
@@ -141,7 +141,7 @@ impl<G: Rules> Mcts<G> {
     /// # Panics
     /// If there is none.
     pub fn leaf(&self) -> (&G::State, &[Action]) {
-        self.walker.leaf(&self.tree)
+        self.simulator.leaf(&self.tree)
     }
 
     /// Takes the evaluation of the position that [`Mcts::gather`] returned: priors of its legal actions, and its value.
@@ -150,7 +150,7 @@ impl<G: Rules> Mcts<G> {
     /// If no position is to be evaluated, or it has more legal actions than there are priors.
     pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
         self.tree.make_room(0, priors.len());
-        let leaf = self.walker.apply::<Alone>(&self.tree, priors, estimate).expect("there is room");
+        let leaf = self.simulator.apply::<SingleThread>(&self.tree, priors, estimate).expect("there is room");
         if leaf == 0 {
             self.prepare_root();
         }
@@ -161,8 +161,8 @@ impl<G: Rules> Mcts<G> {
     ///
     /// # Panics
     /// If the position is the root, whose actions need priors.
-    pub fn settle(&mut self, value: i8) {
-        self.walker.settle::<Alone>(&self.tree, value);
+    pub fn set_proven(&mut self, value: i8) {
+        self.simulator.set_proven::<SingleThread>(&self.tree, value);
     }
 
     /// Runs the simulations to their end, one position at a time.

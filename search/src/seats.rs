@@ -204,7 +204,7 @@ impl<G: Rules> Seat<G> {
                     let exact =
                         if self.asks && self.search.is_root_evaluated() { backend.exact(game, state) } else { None };
                     if let Some(value) = exact {
-                        self.search.settle(value);
+                        self.search.set_proven(value);
                     } else if let Some((priors, estimate)) = backend.known(state) {
                         self.search.apply(priors, estimate);
                     } else {

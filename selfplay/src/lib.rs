@@ -16,8 +16,8 @@ mod without_end;
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
-    FinishedGame, GameSettings, MOST_PLIES, Progress, Restore, SelfPlayGames, SelfPlayStats, Session, Task,
-    outcome_shares,
+    FinishedGame, GameSettings, MOST_PLIES, SelfPlayCounters, SelfPlayGames, SelfPlayStats, Session, Task,
+    TranscriptDecoder, outcome_shares,
 };
 pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, row};

@@ -10,10 +10,10 @@ mod session;
 mod transcript;
 
 pub use session::{FinishedGame, Session};
-pub use stats::{Progress, SelfPlayStats, outcome_shares};
+pub use stats::{SelfPlayCounters, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
 pub use task::{GameSettings, MOST_PLIES, Task};
-pub use transcript::Restore;
+pub use transcript::TranscriptDecoder;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ use turnstone_search::Stop;
 use turnstone_search::{Backend, Fault, Queued, TensorFunction, Tensors, Uniform};
 
 use self::session::GamesInSeats;
-use self::task::GameRules;
+use self::task::GameContext;
 use crate::replay::Shard;
 
 /// Games of one iteration.
@@ -48,10 +48,10 @@ pub struct SelfPlayGames {
 pub(crate) fn play<G: Notation>(
     game: &G,
     task: &Task,
-    progress: &Progress,
+    progress: &SelfPlayCounters,
     stop: &Stop,
 ) -> Result<Option<SelfPlayGames>, Fault> {
-    let rules = Arc::new(GameRules::new(game, &task.settings));
+    let rules = Arc::new(GameContext::new(game, &task.settings));
     let config = &task.settings.self_play;
     // At first every thread gets an equal share, also if the games are too few for all seats.
     let seats = |threads: usize| config.concurrent_games.min(config.games_per_iteration.div_ceil(threads));
@@ -75,10 +75,10 @@ pub(crate) fn play<G: Notation>(
 /// Plays all games of a task, in a thread for each backend, with up to `seats` games at once in each. Returns `None` if `stop`
 /// was set before they were finished.
 fn play_with<G: Notation, B: Backend<G> + Send>(
-    rules: &Arc<GameRules<G>>,
+    rules: &Arc<GameContext<G>>,
     backends: Vec<B>,
     seats: usize,
-    progress: &Progress,
+    progress: &SelfPlayCounters,
     stop: &Stop,
 ) -> Result<Option<SelfPlayGames>, Fault> {
     let GameSettings { self_play, iteration, .. } = &rules.settings;
@@ -145,7 +145,7 @@ pub(crate) fn task_sessions<G: Notation>(
     task: &Task,
     threads: usize,
 ) -> Result<Vec<Box<dyn Session>>, NetworkError> {
-    let rules = Arc::new(GameRules::new(game, &task.settings));
+    let rules = Arc::new(GameContext::new(game, &task.settings));
     let cached = task.settings.self_play.cached_positions;
     let session = |backend| Box::new(GamesInSeats::new(&rules, backend, cached)) as Box<dyn Session>;
     Ok(network_backends(game, task, threads)?.into_iter().map(session).collect())
@@ -157,7 +157,7 @@ pub(crate) fn sessions<G: Notation>(
     settings: &GameSettings,
     function: Option<&TensorFunction>,
 ) -> Vec<Box<dyn Session>> {
-    let rules = Arc::new(GameRules::new(game, settings));
+    let rules = Arc::new(GameContext::new(game, settings));
     let session = |_| {
         let backend: Box<dyn Backend<G> + Send> = match function {
             Some(function) => Box::new(Tensors::new(game.spec(), Arc::clone(function))),
@@ -169,8 +169,8 @@ pub(crate) fn sessions<G: Notation>(
 }
 
 /// What restores the games of a task from their transcripts.
-pub(crate) fn restorer<G: Notation>(game: &G, task: &Task) -> Restore {
-    let (rules, spec) = (GameRules::new(game, &task.settings), game.spec());
+pub(crate) fn transcript_decoder<G: Notation>(game: &G, task: &Task) -> TranscriptDecoder {
+    let (rules, spec) = (GameContext::new(game, &task.settings), game.spec());
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))
 }
 

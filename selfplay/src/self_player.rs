@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::self_play::{Progress, SelfPlayGames, Task};
+use crate::self_play::{SelfPlayCounters, SelfPlayGames, Task};
 use crate::trainable::TrainableGame;
 use turnstone_search::Stop;
 
@@ -19,7 +19,7 @@ pub trait SelfPlayer: Sync {
         &self,
         game: &dyn TrainableGame,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError>;
 }
@@ -33,7 +33,7 @@ impl SelfPlayer for ThisMachine {
         &self,
         game: &dyn TrainableGame,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         Ok(game.self_play(task, progress, stop)?)

@@ -8,7 +8,7 @@ use turnstone_search::Stop;
 use turnstone_search::{Fault, TensorFunction};
 
 use crate::sample_game::{self, SamplePly, Sampling};
-use crate::self_play::{self, GameSettings, Progress, Restore, Session, Task};
+use crate::self_play::{self, GameSettings, SelfPlayCounters, Session, Task, TranscriptDecoder};
 
 /// Object-safe interface to a game that networks can be trained for.
 pub trait TrainableGame: PlayableGame {
@@ -19,7 +19,7 @@ pub trait TrainableGame: PlayableGame {
     fn self_play(
         &self,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<self_play::SelfPlayGames>, Fault>;
 
@@ -30,7 +30,7 @@ pub trait TrainableGame: PlayableGame {
     fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn Session>>, NetworkError>;
 
     /// What restores the games of a task from their transcripts.
-    fn restorer(&self, task: &Task) -> Restore;
+    fn transcript_decoder(&self, task: &Task) -> TranscriptDecoder;
 
     /// Starts a session for each of `self_play.threads` (0: one per core), whose positions are evaluated by a function on
     /// tensors, or else with equal priors and value 0. The numbers of the games come from elsewhere.
@@ -56,7 +56,7 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
     fn self_play(
         &self,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<self_play::SelfPlayGames>, Fault> {
         self_play::play(self.game(), task, progress, stop)
@@ -66,8 +66,8 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
         self_play::task_sessions(self.game(), task, threads)
     }
 
-    fn restorer(&self, task: &Task) -> Restore {
-        self_play::restorer(self.game(), task)
+    fn transcript_decoder(&self, task: &Task) -> TranscriptDecoder {
+        self_play::transcript_decoder(self.game(), task)
     }
 
     fn sessions(&self, settings: &GameSettings, function: Option<&TensorFunction>) -> Vec<Box<dyn Session>> {

@@ -12,7 +12,7 @@ use turnstone_env::Params;
 use turnstone_models::{Instructions, Learner, NetworkConfig, OptimiserConfig, Precision, Weights};
 use turnstone_search::Stop;
 use turnstone_selfplay::replay::{GameId, Shard, Window};
-use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+use turnstone_selfplay::{GameSettings, SearchConfig, SelfPlayConfig, SelfPlayCounters, Task, TrainableGame};
 use turnstone_trainer::config::LearnConfig;
 use turnstone_trainer::learn::BatchMaker;
 
@@ -91,7 +91,7 @@ fn self_play(
     };
     let settings = GameSettings::new(&SearchConfig::from(method), &config, 7, 3);
     let task = Task::new(GameSettings { simulations: 16, ..settings }, network, weights);
-    let games = game.self_play(&task, &Progress::default(), &Stop::default()).expect("it works");
+    let games = game.self_play(&task, &SelfPlayCounters::default(), &Stop::default()).expect("it works");
     games.expect("nothing stops it").shard
 }
 

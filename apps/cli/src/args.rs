@@ -81,7 +81,7 @@ impl OptionalGameArgs {
     }
 
     /// A position with its game: that of the saved game, or else [`OptionalGameArgs::game`].
-    pub(crate) fn place(&self, position: &PositionArgs, agent: &AgentSpec, games: &Games) -> Result<Place> {
+    pub(crate) fn place(&self, position: &PositionArgs, agent: &AgentSpec, games: &Games) -> Result<GamePosition> {
         let named = || {
             self.game(agent, games)?
                 .context("name a game (see `turnstone games`), or an agent with a checkpoint, which determines it")
@@ -104,12 +104,12 @@ pub(crate) struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    pub(crate) fn place(&self, games: &Games) -> Result<Place> {
+    pub(crate) fn place(&self, games: &Games) -> Result<GamePosition> {
         self.place_of(&[], games)
     }
 
     /// [`PlaceArgs::place`] in the game that these agents play.
-    pub(crate) fn place_of(&self, agents: &[&AgentSpec], games: &Games) -> Result<Place> {
+    pub(crate) fn place_of(&self, agents: &[&AgentSpec], games: &Games) -> Result<GamePosition> {
         let named = || {
             let name = self.game.as_ref().context("name a game (see `turnstone games`)")?;
             game_of(name, &self.params, agents, games)
@@ -263,7 +263,7 @@ pub(crate) struct PositionArgs {
 }
 
 /// A position as it is given, with its game.
-pub(crate) struct Place {
+pub(crate) struct GamePosition {
     pub(crate) game: Arc<dyn TrainableGame>,
     /// The position.
     pub(crate) state: AnyState,
@@ -285,7 +285,7 @@ impl PositionArgs {
         params: &[(String, String)],
         games: &Games,
         otherwise: impl FnOnce() -> Result<Arc<dyn TrainableGame>>,
-    ) -> Result<Place> {
+    ) -> Result<GamePosition> {
         let Some(file) = self.from.read()? else {
             let game = otherwise()?;
             let start = match &self.position {
@@ -310,11 +310,11 @@ impl PositionArgs {
         game: Arc<dyn TrainableGame>,
         mut state: AnyState,
         mut last: Option<(AnyState, Action)>,
-    ) -> Result<Place> {
+    ) -> Result<GamePosition> {
         for text in self.moves.split_whitespace() {
             let before = state.clone();
             last = game.play_text(&mut state, text)?.first().map(|&action| (before, action));
         }
-        Ok(Place { game, state, last })
+        Ok(GamePosition { game, state, last })
     }
 }

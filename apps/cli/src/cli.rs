@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use turnstone_selfplay::Games;
 
-use crate::added::{Host, Run};
-use crate::called::PROGRAM;
 use crate::commands;
+use crate::extensions::{Host, Run};
 use crate::help::{Additions, with_help};
+use crate::program_name::PROGRAM;
 use crate::usage::{advised, with_negative_numbers};
 
 /// Version and commit: `0.1.0 (ab12cd34 2026-11-22)`.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use crate::added::Command as Added;
+use crate::extensions::Command as Added;
 
 /// Stands where a group has the commands that are added to it.
 const ADDED: &str = "";

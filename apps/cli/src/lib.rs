@@ -13,8 +13,8 @@
 mod args;
 mod signals;
 pub mod output;
-mod called;
-mod added;
+mod program_name;
+mod extensions;
 mod cluster;
 pub mod engine;
 pub mod analysis;
@@ -27,9 +27,9 @@ mod program;
 #[cfg(test)]
 mod pages_tests;
 
-pub use added::{Command, Host, Run};
-pub use called::PROGRAM;
+pub use extensions::{Command, Host, Run};
 pub use program::Program;
+pub use program_name::PROGRAM;
 
 /// The `main` of a program with these games beside the built-in ones, by the types that say what is known about them:
 /// `turnstone::main!(my_game::MyGame);`.

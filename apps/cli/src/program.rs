@@ -13,11 +13,11 @@ use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 use turnstone_trainer::targets::{Target, register_target};
 
-use crate::added::Command;
-use crate::called::{as_called, call_program};
 use crate::cli::{Call, is_command};
+use crate::extensions::Command;
 use crate::help::Additions;
 use crate::output::one_line;
+use crate::program_name::{as_called, call_program};
 
 /// The `turnstone` program with its list of games and added commands.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use crate::metrics::metrics;
 use turnstone_models::Weights;
 use turnstone_search::Stop;
 use turnstone_selfplay::replay::GameId;
-use turnstone_selfplay::{GameSettings, Progress, Task};
+use turnstone_selfplay::{GameSettings, SelfPlayCounters, Task};
 use turnstone_trainer::config::Config;
 
 const TINY: &str = r#"
@@ -138,7 +138,7 @@ fn with_overlap_the_network_of_two_iterations_before_plays() {
             &config.net,
             &weights,
         );
-        let games = game.self_play(&task, &Progress::default(), &Stop::default()).expect("its network");
+        let games = game.self_play(&task, &SelfPlayCounters::default(), &Stop::default()).expect("its network");
         let shard = games.expect("nothing stops it").shard.to_bytes(&id);
         let found = fs::read(run.join(format!("replay/{iteration:06}.shard"))).expect("written");
         assert!(found == shard, "iteration {iteration} was played by another network");

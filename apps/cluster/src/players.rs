@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use turnstone_agents::search::Stop;
 use turnstone_arena::{Remote, RemotePositions, RemoteRound};
 use turnstone_selfplay::{
-    FinishedGame, Progress, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
+    FinishedGame, SelfPlayCounters, SelfPlayError, SelfPlayGames, SelfPlayStats, SelfPlayer, Task, TrainableGame,
 };
 
 use crate::leader::{Items, Leader};
@@ -18,11 +18,11 @@ impl SelfPlayer for Leader {
         &self,
         game: &dyn TrainableGame,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         let iteration = task.settings.iteration;
-        let restore = game.restorer(task);
+        let restore = game.transcript_decoder(task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; task.settings.self_play.games_per_iteration];
         let done = self.carry_out(&mut Items {
             work: &of_task(game, task)?,

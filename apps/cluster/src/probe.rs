@@ -9,7 +9,7 @@ use turnstone_agents::settings::Settings;
 use turnstone_agents::shape;
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, Weights};
-use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, Task, TrainableGame};
+use turnstone_selfplay::{GameSettings, SearchConfig, SelfPlayConfig, SelfPlayCounters, Task, TrainableGame};
 
 use crate::messages::sha256;
 
@@ -84,7 +84,7 @@ impl Probe {
             SelfPlayConfig { games_per_iteration, threads, cached_positions, precision, ..Default::default() };
         let settings = GameSettings { simulations: SIMULATIONS, ..GameSettings::new(&self.search, &self_play, 20, 0) };
         let task = Task::new(settings, &self.network, &weights);
-        let games = game.self_play(&task, &Progress::default(), &Stop::default())?;
+        let games = game.self_play(&task, &SelfPlayCounters::default(), &Stop::default())?;
         Ok(sha256(format!("{:?}", games.map(|games| (games.shard, games.ends))).as_bytes()))
     }
 }

@@ -52,7 +52,7 @@ impl Default for Konane {
 impl Konane {
     /// A board of `size` rows and columns, an even number from 4 to 16, where `first_player` removes first.
     fn new(size: usize, first_player: Side) -> Self {
-        let board = Arc::new(board::Board::new(size));
+        let board = Arc::new(board::Geometry::new(size));
         Self { size, first_player, spec: Arc::new(board.spec()), board }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::kernel::{Finish, Instructions};
 use super::layer::Layer;
-use super::passes::{CompiledNetwork, Pass, Place, Registers, Tables};
+use super::passes::{CompiledNetwork, Input, Pass, Registers, Tables};
 use crate::network::{Network, Op, Step, Var, fused};
 use crate::weights::Weights;
 
@@ -22,8 +22,8 @@ pub(super) fn compile(network: &Network, weights: &Weights, instructions: Instru
     let passes_near = compiler.passes.len();
     whole.iter().enumerate().for_each(|(index, step)| compiler.add(near.len() + index, step));
     let outputs = [network.policy(), network.value()].map(|var| match compiler.place(var) {
-        Place::Slot(register) => register,
-        Place::Observations => unreachable!("an output is the result of a pass"),
+        Input::Slot(register) => register,
+        Input::Observations => unreachable!("an output is the result of a pass"),
     });
     let Compiler { passes, registers, .. } = compiler;
     CompiledNetwork::new(network, Tables::new(network), (passes, passes_near), &registers, outputs, ROWS)
@@ -80,11 +80,11 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn place(&self, var: Var) -> Place {
+    fn place(&self, var: Var) -> Input {
         let var = self.network.computed(var);
         match self.network.ops[var.0] {
-            Op::Inputs => Place::Observations,
-            _ => Place::Slot(self.of_vars[var.0].expect("it is computed before it is read")),
+            Op::Inputs => Input::Observations,
+            _ => Input::Slot(self.of_vars[var.0].expect("it is computed before it is read")),
         }
     }
 

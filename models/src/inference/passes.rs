@@ -12,7 +12,7 @@ use crate::network::{Network, Op};
 
 /// Where a pass reads numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Input {
     Observations,
     Slot(usize),
 }
@@ -24,15 +24,15 @@ pub(super) enum Pass {
     /// The observation by point.
     Read { y: usize },
     /// The same numbers, for a sum in place of them when they are read again later.
-    Copy { x: Place, y: usize },
+    Copy { x: Input, y: usize },
     /// A layer on numbers, over this number of boards of its table per position.
-    Layer { layer: Layer, table: Option<usize>, boards: usize, finish: Finish, x: Place, y: usize },
+    Layer { layer: Layer, table: Option<usize>, boards: usize, finish: Finish, x: Input, y: usize },
     /// An operation without a kernel, on `[rows, columns]` and on rows of another result.
-    Numbers { op: Op, size: [usize; 2], x: Place, other: Option<(Place, usize)>, y: usize },
+    Numbers { op: Op, size: [usize; 2], x: Input, other: Option<(Input, usize)>, y: usize },
     /// Numbers with the positive part of each column, and then the negative parts of the `signed` ones.
-    Split { x: Place, width: usize, signed: Vec<usize>, y: usize },
+    Split { x: Input, width: usize, signed: Vec<usize>, y: usize },
     /// Bytes of numbers.
-    Quantise { x: Place, steps: Steps, y: usize },
+    Quantise { x: Input, steps: Steps, y: usize },
     /// These columns of rows of bytes of this length, without the padding of the rows: the rows of a position as one.
     Pack { x: usize, stride: usize, columns: Range<usize>, rows: usize, y: usize },
     /// A layer on bytes, over this number of boards of its table per position.
@@ -88,10 +88,10 @@ impl Tables {
 }
 
 impl Positions<'_> {
-    fn read<'a>(&'a self, numbers: &'a Slots<f32>, place: Place) -> &'a [f32] {
+    fn read<'a>(&'a self, numbers: &'a Slots<f32>, place: Input) -> &'a [f32] {
         match place {
-            Place::Observations => self.observations,
-            Place::Slot(slot) => numbers.read(slot, &self.range),
+            Input::Observations => self.observations,
+            Input::Slot(slot) => numbers.read(slot, &self.range),
         }
     }
 }
@@ -100,8 +100,8 @@ impl Pass {
     /// The numbers of the slots of numbers that it reads or writes.
     fn numbers(&mut self) -> Vec<&mut usize> {
         let slot = |place| match place {
-            &mut Place::Observations => None,
-            Place::Slot(slot) => Some(slot),
+            &mut Input::Observations => None,
+            Input::Slot(slot) => Some(slot),
         };
         match self {
             Pass::Read { y } => vec![y],

@@ -22,12 +22,12 @@ pub struct Queued<G: Rules, B> {
 struct Queue<G: Rules, B> {
     /// Most positions of a batch.
     largest: usize,
-    state: Mutex<State<G, B>>,
+    state: Mutex<QueueState<G, B>>,
     /// Notified when answers are there or a backend is free.
     changed: Condvar,
 }
 
-struct State<G: Rules, B> {
+struct QueueState<G: Rules, B> {
     /// Backends that evaluate nothing.
     free: Vec<(B, EvalBatch<G::State>)>,
     waiting: VecDeque<(usize, EvalBatch<G::State>)>,
@@ -47,19 +47,19 @@ impl<G: Rules, B> Queued<G, B> {
         assert!(!backends.is_empty(), "nothing could be evaluated");
         let free = backends.into_iter().map(|backend| (backend, EvalBatch::default())).collect();
         let answers = (0..workers).map(|_| None).collect();
-        let state = Mutex::new(State { free, waiting: VecDeque::new(), answers });
+        let state = Mutex::new(QueueState { free, waiting: VecDeque::new(), answers });
         let queue = Arc::new(Queue { largest, state, changed: Condvar::new() });
         (0..workers).map(|number| Self { queue: Arc::clone(&queue), number }).collect()
     }
 }
 
 impl<G: Rules, B> Queue<G, B> {
-    fn lock(&self) -> MutexGuard<'_, State<G, B>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<G, B>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<G: Rules, B> State<G, B> {
+impl<G: Rules, B> QueueState<G, B> {
     /// Takes what waits, in its order, as far as it fits into one batch.
     fn take(&mut self, largest: usize) -> Vec<(usize, EvalBatch<G::State>)> {
         let (mut group, mut rows) = (Vec::new(), 0);

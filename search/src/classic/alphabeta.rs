@@ -12,9 +12,9 @@ mod window;
 
 use turnstone_env::{Action, ActionList, Rules, Side};
 
-use self::buckets::{Bound, Known};
+use self::buckets::{Bound, Stored};
 use self::ordering::{Ordering, Queue};
-use self::table::Table;
+use self::table::TranspositionTable;
 use self::window::Window;
 use super::found::{Lines, SearchResult, SearchStats, prefers};
 use super::heuristic::{Heuristic, WIN_BAND};
@@ -40,7 +40,7 @@ pub const MAX_DEPTH: u32 = 128;
 pub struct AlphaBeta<G: Rules, H> {
     game: G,
     heuristic: H,
-    table: Option<Table<G::State>>,
+    table: Option<TranspositionTable<G::State>>,
     ordering: Ordering,
     /// Buffers by ply from the root.
     lists: Vec<ActionList>,
@@ -82,7 +82,7 @@ impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
     /// Adds a transposition table of at most `bytes` bytes, but at least two entries.
     #[must_use]
     pub fn with_table(mut self, bytes: usize) -> Self {
-        self.table = Some(Table::new(bytes, self.game.start()));
+        self.table = Some(TranspositionTable::new(bytes, self.game.start()));
         self
     }
 
@@ -92,7 +92,7 @@ impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
     /// The other search must begin first, and clears the table for all.
     #[must_use]
     pub fn with_table_of(mut self, other: &mut Self) -> Self {
-        self.table = other.table.as_mut().map(Table::share);
+        self.table = other.table.as_mut().map(TranspositionTable::share);
         self
     }
 
@@ -341,16 +341,16 @@ impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
 
     /// The table's entry of a position, with wins counted from the root.
     #[inline]
-    fn known(&mut self, state: &G::State, ply: usize) -> Option<Known> {
+    fn known(&mut self, state: &G::State, ply: usize) -> Option<Stored> {
         let known = self.table.as_mut()?.probe(state)?;
-        Some(Known { score: self.shifted(known.score, ply as i32), ..known })
+        Some(Stored { score: self.shifted(known.score, ply as i32), ..known })
     }
 
     #[inline]
     fn remember(&mut self, state: &G::State, depth: u32, ply: usize, best: Best, bound: Bound, complete: bool) {
         let score = self.shifted(best.score, -(ply as i32));
         if let Some(table) = &mut self.table {
-            table.store(state, Known { score, bound, action: best.action, depth: depth as u8, complete });
+            table.store(state, Stored { score, bound, action: best.action, depth: depth as u8, complete });
         }
     }
 
@@ -386,7 +386,7 @@ impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
 
 /// Whether what is known of a position is all that a search of this depth and window would find out.
 #[inline]
-fn settles(known: &Known, depth: u32, window: Window) -> bool {
+fn settles(known: &Stored, depth: u32, window: Window) -> bool {
     let searched = u32::from(known.depth);
     let deep = searched == depth || (known.complete && searched < depth);
     deep && match known.bound {

@@ -50,7 +50,7 @@ impl<G: Rules, H: Heuristic<G>> BestFirst<G, H> {
         let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
         let most = positions.min(MOST_POSITIONS as u64);
-        tree.plant(state);
+        tree.set_root(state);
         loop {
             let leaf = tree.end_of_best_line();
             let deep = limits.depth.is_some_and(|most| tree.best_actions().len() >= most as usize);

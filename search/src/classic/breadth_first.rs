@@ -40,7 +40,7 @@ impl<G: Rules, H: Heuristic<G>> BreadthFirst<G, H> {
     pub fn search_within(&mut self, state: &G::State, depth: u32, limits: &Limits, control: &Control) -> SearchResult {
         let mut watch = Watch::start(limits, control);
         let tree = &mut self.tree;
-        tree.plant(state);
+        tree.set_root(state);
         let (mut level, mut reached) = (0..1, 0);
         while reached < depth && !level.is_empty() && fits(tree, level.clone(), &mut watch) {
             let next = tree.len();

@@ -45,7 +45,7 @@ impl<G: Rules, H: Heuristic<G>> KeptTree<G, H> {
     /// Resets the tree to this position alone, without a score. Memory for the largest tree is reserved at once: growing
     /// would copy all positions, during which the search could not be stopped. Reserved pages that are never written cost
     /// nothing.
-    pub(super) fn plant(&mut self, state: &G::State) {
+    pub(super) fn set_root(&mut self, state: &G::State) {
         _ = self.nodes.try_reserve_exact(MOST_POSITIONS.saturating_sub(self.nodes.len()));
         self.stats = SearchStats::default();
         self.nodes.clear();

@@ -10,16 +10,16 @@ pub(super) trait Access {
 }
 
 /// One thread has the tree to itself.
-pub(super) struct Alone;
+pub(super) struct SingleThread;
 
 /// Several threads share the tree.
-pub(super) struct Shared;
+pub(super) struct MultiThread;
 
-impl Access for Alone {
+impl Access for SingleThread {
     const SHARED: bool = false;
 }
 
-impl Access for Shared {
+impl Access for MultiThread {
     const SHARED: bool = true;
 }
 

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rand::{Rng, RngExt};
 use turnstone_env::Rules;
 
-use super::atomics::{Alone, count};
+use super::atomics::{SingleThread, count};
+use super::edge_stats::{Best, EdgeStats, LOST};
 use super::method::Gumbel;
-use super::seen::{Best, LOST, Seen};
 use super::tree::{EdgeId, NodeId, Tree};
 use crate::backend::Evaluation;
 
@@ -58,7 +58,7 @@ impl Root {
         // An action that was proven lost leaves its place in the schedule empty: the best of all takes it instead.
         let edge = in_turn.or(any).unwrap_or(0);
         // Threads select one after the other.
-        count::<Alone>(&self.selected[edge], 1);
+        count::<SingleThread>(&self.selected[edge], 1);
         tree.root().first_edge() + edge as EdgeId
     }
 
@@ -71,7 +71,7 @@ impl Root {
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.
     pub(super) fn choose<G: Rules>(&self, tree: &Tree<G>, config: &Gumbel) -> usize {
-        let fresh = Seen::all(tree, 0).zip(&self.selected).filter(|(edge, _)| !edge.is_lost());
+        let fresh = EdgeStats::all(tree, 0).zip(&self.selected).filter(|(edge, _)| !edge.is_lost());
         let most = fresh.map(|(_, selected)| selected.load(Ordering::Relaxed)).max().unwrap_or(0);
         let (best, any) = self.best(tree, config, |selected| selected == most);
         best.or(any).unwrap_or(0)
@@ -85,9 +85,9 @@ impl Root {
         config: &Gumbel,
         wanted: impl Fn(u32) -> bool,
     ) -> (Option<usize>, Option<usize>) {
-        let completed = Completed::of(tree, 0, config, Seen::all(tree, 0));
+        let completed = Completed::of(tree, 0, config, EdgeStats::all(tree, 0));
         let (mut best, mut any) = ((f32::NEG_INFINITY, None), (f32::NEG_INFINITY, None));
-        for (i, edge) in Seen::all(tree, 0).enumerate().filter(|(_, edge)| !edge.is_lost()) {
+        for (i, edge) in EdgeStats::all(tree, 0).enumerate().filter(|(_, edge)| !edge.is_lost()) {
             let q = if edge.is_visited() { edge.q } else { completed.mixed_value };
             let score = self.gumbels[i] + self.logits[i] + completed.scale * q;
             if score > any.0 {
@@ -106,9 +106,9 @@ impl Root {
 ///
 /// Unvisited edges all have the same value, so one exponential serves them all, and the best of them is the one with
 /// the greatest prior.
-pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, seen: &mut Vec<Seen>) -> EdgeId {
+pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, seen: &mut Vec<EdgeStats>) -> EdgeId {
     seen.clear();
-    seen.extend(Seen::all(tree, node));
+    seen.extend(EdgeStats::all(tree, node));
     let completed = Completed::of(tree, node, config, seen.iter().copied());
     let mut sum = 0.0;
     for edge in &mut *seen {
@@ -118,8 +118,8 @@ pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, se
     let visits = 1.0 + completed.visits;
     let (mut best, mut fresh) = (Best::above(f32::NEG_INFINITY), Best::above(0.0));
     for (edge, at) in seen.iter().zip(0..) {
-        best.take(edge.score / sum - edge.begun / visits, at, edge.begun > 0.0 && edge.score > 0.0);
-        fresh.take(edge.score, at, edge.begun == 0.0);
+        best.take(edge.score / sum - edge.started / visits, at, edge.started > 0.0 && edge.score > 0.0);
+        fresh.take(edge.score, at, edge.started == 0.0);
     }
     let unvisited = if fresh.score > 0.0 { fresh.score / sum } else { f32::NEG_INFINITY };
     let is_fresh = unvisited > best.score || unvisited == best.score && fresh.at < best.at;
@@ -128,9 +128,9 @@ pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, se
 
 /// Writes the improved policy `softmax(logits + sigma(completed q))` of a node; nothing goes to actions proven lost.
 pub(super) fn improved_policy<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, out: &mut Vec<f32>) {
-    let completed = Completed::of(tree, node, config, Seen::all(tree, node));
+    let completed = Completed::of(tree, node, config, EdgeStats::all(tree, node));
     out.clear();
-    out.extend(Seen::all(tree, node).map(|edge| completed.weight(&edge)));
+    out.extend(EdgeStats::all(tree, node).map(|edge| completed.weight(&edge)));
 }
 
 /// Value of a node whose mover plays the improved policy: the mean over the visited actions, weighted by it. `None`
@@ -139,9 +139,9 @@ pub(super) fn improved_policy<G: Rules>(tree: &Tree<G>, node: NodeId, config: &G
 /// Sequential halving visits bad candidates as often as good ones at first, so that the plain mean over the simulations
 /// underestimates what the mover can get.
 pub(super) fn improved_estimate<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel) -> Option<Evaluation> {
-    let completed = Completed::of(tree, node, config, Seen::all(tree, node));
+    let completed = Completed::of(tree, node, config, EdgeStats::all(tree, node));
     let (mut sum, mut value, mut draw) = (0.0, 0.0, 0.0);
-    let edges = tree.edges_of(node).iter().zip(Seen::all(tree, node));
+    let edges = tree.edges_of(node).iter().zip(EdgeStats::all(tree, node));
     for (edge, seen) in edges.filter(|(edge, _)| edge.is_followed()) {
         let (weight, child) = (completed.weight(&seen), tree.node(edge.child()).estimate());
         sum += weight;
@@ -166,13 +166,13 @@ struct Completed {
 }
 
 impl Completed {
-    fn of<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, edges: impl Iterator<Item = Seen>) -> Self {
+    fn of<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Gumbel, edges: impl Iterator<Item = EdgeStats>) -> Self {
         let (mut visits, mut most, mut prior, mut weighted) = (0.0, 0.0f32, 0.0, 0.0);
         let mut greatest = -1.0f32;
         for edge in edges {
             let q = if edge.is_visited() { edge.q.max(-1.0) } else { -1.0 };
             let share = if edge.is_visited() { edge.prior } else { 0.0 };
-            visits += edge.begun;
+            visits += edge.started;
             most = most.max(edge.count);
             prior += share;
             weighted += share * q;
@@ -190,7 +190,7 @@ impl Completed {
 
     /// The edge's share of the improved policy, not normalised.
     #[inline]
-    fn weight(&self, edge: &Seen) -> f32 {
+    fn weight(&self, edge: &EdgeStats) -> f32 {
         let power = match edge.q {
             _ if !edge.is_visited() => self.unvisited,
             LOST => 0.0,

@@ -8,20 +8,20 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 use turnstone_env::Rules;
 
+use super::edge_stats::{Best, EdgeStats};
 use super::method::{Puct, RootNoise};
-use super::seen::{Best, Seen};
 use super::tree::{Edge, EdgeId, NodeId, Tree};
 
 /// The edge with the greatest `Q + c P sqrt(N) / (1 + n)` for the node's mover; among equals the first. Edges proven
 /// lost for the mover are passed over (the node itself would be proven if all were). At the root an edge that has been
 /// visited, but not yet as often as it is to be forced, comes before all others. `seen` is a buffer.
-pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Puct, seen: &mut Vec<Seen>) -> EdgeId {
+pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Puct, seen: &mut Vec<EdgeStats>) -> EdgeId {
     seen.clear();
-    seen.extend(Seen::all(tree, node));
+    seen.extend(EdgeStats::all(tree, node));
     let parent = tree.node(node);
     let scale = Scale::of(parent.visits_begun(), config);
     if node == 0 && config.forced_playouts > 0.0 {
-        let due = |edge: &Seen| edge.begun > 0.0 && edge.begun < scale.forced(edge, config) && !edge.is_lost();
+        let due = |edge: &EdgeStats| edge.started > 0.0 && edge.started < scale.forced(edge, config) && !edge.is_lost();
         if let Some(edge) = seen.iter().position(due) {
             return parent.first_edge() + edge as EdgeId;
         }
@@ -31,9 +31,9 @@ pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Puct, seen
     let (mut best, mut fresh, mut visited_prior) =
         (Best::above(f32::NEG_INFINITY), Best::above(f32::NEG_INFINITY), 0.0);
     for (edge, at) in seen.iter().zip(0..) {
-        visited_prior += if edge.begun > 0.0 { edge.prior } else { 0.0 };
-        best.take(scale.score(edge, edge.begun), at, edge.is_visited());
-        fresh.take(edge.prior / (1.0 + edge.begun), at, !edge.is_visited());
+        visited_prior += if edge.started > 0.0 { edge.prior } else { 0.0 };
+        best.take(scale.score(edge, edge.started), at, edge.is_visited());
+        fresh.take(edge.prior / (1.0 + edge.started), at, !edge.is_visited());
     }
     let first_play = (tree.mean(parent) - config.fpu_reduction * visited_prior.sqrt()).max(-1.0);
     let unvisited = first_play + scale.exploration * fresh.score;
@@ -46,11 +46,11 @@ pub(super) fn select<G: Rules>(tree: &Tree<G>, node: NodeId, config: &Puct, seen
 /// with one visit lose it too.
 pub(super) fn pruned_visits<G: Rules>(tree: &Tree<G>, config: &Puct, out: &mut Vec<f32>) {
     let scale = Scale::of(tree.root().visits_begun(), config);
-    let most = Seen::all(tree, 0).map(|edge| edge.count).fold(0.0, f32::max);
-    let most_visited = Seen::all(tree, 0).find(|edge| edge.count == most);
+    let most = EdgeStats::all(tree, 0).map(|edge| edge.count).fold(0.0, f32::max);
+    let most_visited = EdgeStats::all(tree, 0).find(|edge| edge.count == most);
     let bar = most_visited.filter(|edge| !edge.is_lost()).map(|edge| scale.score(&edge, most));
     out.clear();
-    out.extend(Seen::all(tree, 0).map(|edge| {
+    out.extend(EdgeStats::all(tree, 0).map(|edge| {
         let Some(bar) = bar.filter(|_| edge.count < most) else { return edge.count };
         let least = (edge.count - scale.forced(&edge, config).ceil()).max(0.0);
         let mut kept = edge.count;
@@ -77,12 +77,12 @@ impl Scale {
 
     /// The score of a visited edge if it had `count` visits with the same mean value; that of one proven lost is the least.
     #[inline]
-    fn score(&self, edge: &Seen, count: f32) -> f32 {
+    fn score(&self, edge: &EdgeStats, count: f32) -> f32 {
         edge.q + self.exploration * edge.prior / (1.0 + count)
     }
 
     /// Visits that an edge is forced to have once it has one: `sqrt(k P N)`.
-    fn forced(&self, edge: &Seen, config: &Puct) -> f32 {
+    fn forced(&self, edge: &EdgeStats, config: &Puct) -> f32 {
         (config.forced_playouts * edge.prior * self.visits).sqrt()
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::backend::Rollout;
 
 /// An edge: prior, visits and their mean value for the first side.
-type EdgeStats = (f32, u32, f32);
+type Numbers = (f32, u32, f32);
 
 fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
@@ -21,10 +21,10 @@ fn toy(actions: usize) -> Toy {
 }
 
 /// A tree of a root with these edges, player 1 to move, whose own evaluation is 0; visited edges have a child.
-fn tree(edges: &[EdgeStats]) -> Tree<Toy> {
+fn tree(edges: &[Numbers]) -> Tree<Toy> {
     let toy = toy(edges.len());
     let mut tree = Tree::default();
-    tree.plant(&toy, toy.start());
+    tree.set_root(&toy, toy.start());
     tree.make_room(edges.len(), edges.len());
     let legal: Vec<Action> = (0..edges.len() as u16).map(Action).collect();
     let priors: Vec<f32> = edges.iter().map(|edge| edge.0).collect();
@@ -42,17 +42,17 @@ fn visit(tree: &Tree<Toy>, toy: &Toy, edge: usize, visits: u32, mean: f32) {
     if !edge.is_followed() {
         let mut state = tree.root().state;
         toy.play(&mut state, edge.action);
-        edge.adopt::<Alone>(tree.add(toy, state).expect("there is room"));
+        edge.adopt::<SingleThread>(tree.add(toy, state).expect("there is room"));
     }
     [edge.child(), 0].iter().for_each(|&node| tree.node(node).count(visits, mean));
 }
 
-fn puct(edges: &[EdgeStats], forced_playouts: f32) -> EdgeId {
+fn puct(edges: &[Numbers], forced_playouts: f32) -> EdgeId {
     puct::select(&tree(edges), 0, &Puct { forced_playouts, ..Puct::default() }, &mut Vec::new())
 }
 
 /// The selection inside a tree; without a scale the improved policy is the priors.
-fn inside(edges: &[EdgeStats], c_scale: f32) -> EdgeId {
+fn inside(edges: &[Numbers], c_scale: f32) -> EdgeId {
     gumbel::select(&tree(edges), 0, &Gumbel { c_scale, ..Gumbel::default() }, &mut Vec::new())
 }
 
@@ -104,7 +104,7 @@ fn forced_playouts_end_when_they_are_due() {
 
 #[test]
 fn the_most_visited_actions_are_not_pruned() {
-    let pruned = |edges: &[EdgeStats]| {
+    let pruned = |edges: &[Numbers]| {
         let mut visits = Vec::new();
         puct::pruned_visits(&tree(edges), &Puct { c_puct: 1.0, forced_playouts: 2.0, ..Puct::default() }, &mut visits);
         visits

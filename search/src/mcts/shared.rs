@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use turnstone_env::{Action, Rules};
 
 use super::Mcts;
-use super::atomics::Shared;
-use super::walker::{SearchStep, Walker};
+use super::atomics::MultiThread;
+use super::simulator::{SearchStep, Simulator};
 use crate::backend::Evaluation;
 
 /// A search that several threads run at once. What has been found so far can be read meanwhile, from the [`Mcts`] behind it.
@@ -34,18 +34,18 @@ use crate::backend::Evaluation;
 ///     std::thread::scope(|scope| {
 ///         for _ in 0..2 {
 ///             scope.spawn(|| {
-///                 let (mut walker, mut batch) = (shared.walker(), EvalBatch::default());
+///                 let (mut simulator, mut batch) = (shared.simulator(), EvalBatch::default());
 ///                 loop {
-///                     match walker.step(&game) {
+///                     match simulator.step(&game) {
 ///                         SearchStep::Done => break,
 ///                         SearchStep::Finished => {}
 ///                         SearchStep::Leaf => {
-///                             let (state, legal) = walker.leaf();
+///                             let (state, legal) = simulator.leaf();
 ///                             batch.clear();
 ///                             batch.push(*state, legal);
 ///                             Uniform.evaluate(&game, &mut batch).expect("it never fails");
 ///                             let (priors, estimate) = batch.answer(0);
-///                             walker.apply(priors, estimate);
+///                             simulator.apply(priors, estimate);
 ///                         }
 ///                     }
 ///                 }
@@ -71,14 +71,14 @@ impl<G: Rules> Deref for SharedSearch<'_, G> {
 }
 
 impl<G: Rules> Mcts<G> {
-    /// Shares the simulations that are left among threads. The search is over when every thread's [`SharedWalker::step`] has
+    /// Shares the simulations that are left among threads. The search is over when every thread's [`SharedSimulator::step`] has
     /// returned [`SearchStep::Done`]; if simulations are left then and the root is not proven, the threads were ended or the
     /// tree is full, and [`Mcts::make_room`] lets the search continue.
     ///
     /// # Panics
     /// If the root has not been evaluated, or an evaluation is pending.
     pub fn share(&mut self) -> SharedSearch<'_, G> {
-        assert!(self.tree.root().is_expanded() && !self.walker.is_pending(), "the root has to be evaluated first");
+        assert!(self.tree.root().is_expanded() && !self.simulator.is_pending(), "the root has to be evaluated first");
         *self.plan.is_ended.get_mut() = false;
         // A tree that cannot be made smaller takes one more simulation.
         let limit = self.limit.max(self.tree.bytes());
@@ -100,8 +100,8 @@ impl<G: Rules> Mcts<G> {
 impl<'a, G: Rules> SharedSearch<'a, G> {
     /// What a thread needs to run simulations.
     #[must_use]
-    pub fn walker(&self) -> SharedWalker<'a, G> {
-        SharedWalker { search: self.search, limit: self.limit, walker: Walker::default() }
+    pub fn simulator(&self) -> SharedSimulator<'a, G> {
+        SharedSimulator { search: self.search, limit: self.limit, simulator: Simulator::default() }
     }
 
     /// Ends the search: every thread's next step is the last.
@@ -125,13 +125,13 @@ impl<'a, G: Rules> SharedSearch<'a, G> {
 /// A thread's part of a [`SharedSearch`], in the steps of an [`Mcts`]. If it is dropped while an evaluation is pending, its
 /// simulation is taken back and the search ended.
 #[derive(Debug)]
-pub struct SharedWalker<'a, G: Rules> {
+pub struct SharedSimulator<'a, G: Rules> {
     search: &'a Mcts<G>,
     limit: u64,
-    walker: Walker<G>,
+    simulator: Simulator<G>,
 }
 
-impl<G: Rules> SharedWalker<'_, G> {
+impl<G: Rules> SharedSimulator<'_, G> {
     /// Begins one simulation, as [`Mcts::step`] does. It may wait for another thread's evaluation.
     pub fn step(&mut self, game: &G) -> SearchStep {
         let Mcts { tree, plan, .. } = self.search;
@@ -141,7 +141,7 @@ impl<G: Rules> SharedWalker<'_, G> {
         if tree.bytes() > self.limit {
             return self.end();
         }
-        self.walker.step::<Shared>(game, tree, plan).unwrap_or_else(|_| self.end())
+        self.simulator.step::<MultiThread>(game, tree, plan).unwrap_or_else(|_| self.end())
     }
 
     /// The position to be evaluated after [`SearchStep::Leaf`], with its legal actions.
@@ -150,22 +150,22 @@ impl<G: Rules> SharedWalker<'_, G> {
     /// If there is none.
     #[must_use]
     pub fn leaf(&self) -> (&G::State, &[Action]) {
-        self.walker.leaf(&self.search.tree)
+        self.simulator.leaf(&self.search.tree)
     }
 
     /// Takes the evaluation of the position, as [`Mcts::apply`] does.
     pub fn apply(&mut self, priors: &[f32], estimate: Evaluation) {
         let Mcts { tree, plan, .. } = self.search;
-        if self.walker.apply::<Shared>(tree, priors, estimate).is_err() {
+        if self.simulator.apply::<MultiThread>(tree, priors, estimate).is_err() {
             plan.too_many.fetch_max(self.leaf().1.len() as u32, Ordering::Relaxed);
-            self.walker.take_back(tree, plan);
+            self.simulator.take_back(tree, plan);
             self.end();
         }
     }
 
-    /// Takes the exact value of the position for the first side, as [`Mcts::settle`] does.
-    pub fn settle(&mut self, value: i8) {
-        self.walker.settle::<Shared>(&self.search.tree, value);
+    /// Takes the exact value of the position for the first side, as [`Mcts::set_proven`] does.
+    pub fn set_proven(&mut self, value: i8) {
+        self.simulator.set_proven::<MultiThread>(&self.search.tree, value);
     }
 
     fn end(&self) -> SearchStep {
@@ -174,10 +174,10 @@ impl<G: Rules> SharedWalker<'_, G> {
     }
 }
 
-impl<G: Rules> Drop for SharedWalker<'_, G> {
+impl<G: Rules> Drop for SharedSimulator<'_, G> {
     fn drop(&mut self) {
-        if self.walker.is_pending() {
-            self.walker.take_back(&self.search.tree, &self.search.plan);
+        if self.simulator.is_pending() {
+            self.simulator.take_back(&self.search.tree, &self.search.plan);
             self.end();
         }
     }

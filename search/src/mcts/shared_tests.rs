@@ -34,20 +34,20 @@ fn begun<G: Rules>(game: &G, options: &SearchOptions, simulations: u32) -> Mcts<
 
 /// Runs a thread's simulations until none is left or the search is ended. After `most` of them it fails to evaluate the next
 /// position.
-fn walk<G: Rules>(game: &G, mut walker: SharedWalker<'_, G>, evaluator: &mut dyn Backend<G>, most: u32) {
+fn walk<G: Rules>(game: &G, mut simulator: SharedSimulator<'_, G>, evaluator: &mut dyn Backend<G>, most: u32) {
     let (mut batch, mut finished) = (EvalBatch::default(), 0);
     loop {
-        match walker.step(game) {
+        match simulator.step(game) {
             SearchStep::Done => return,
             SearchStep::Finished => {}
             SearchStep::Leaf if finished >= most => return,
             SearchStep::Leaf => {
-                let (state, legal) = walker.leaf();
+                let (state, legal) = simulator.leaf();
                 batch.clear();
                 batch.push(*state, legal);
                 evaluator.evaluate(game, &mut batch).expect("it never fails");
                 let (priors, estimate) = batch.answer(0);
-                walker.apply(priors, estimate);
+                simulator.apply(priors, estimate);
             }
         }
         finished += 1;
@@ -62,8 +62,8 @@ fn run<G: Rules>(game: &G, search: &mut Mcts<G>, threads: u64, room: u32) -> u32
         let shared = search.share();
         std::thread::scope(|scope| {
             for seed in 0..threads {
-                let walker = shared.walker();
-                scope.spawn(move || walk(game, walker, &mut Rollout::new(seed), u32::MAX));
+                let simulator = shared.simulator();
+                scope.spawn(move || walk(game, simulator, &mut Rollout::new(seed), u32::MAX));
             }
         });
         rounds += 1;
@@ -150,7 +150,7 @@ fn run_exactly<G: Rules>(game: &G, search: &mut Mcts<G>, simulations: u32, threa
                     let evaluator: &mut dyn Backend<G> =
                         if simulations.is_multiple_of(2) { &mut uniform } else { &mut playouts };
                     let most = if trouble == Trouble::Fails && thread == 0 { 2 } else { u32::MAX };
-                    walk(game, shared.walker(), evaluator, most);
+                    walk(game, shared.simulator(), evaluator, most);
                 });
             }
         });
@@ -270,7 +270,7 @@ fn a_walker_that_is_dropped_takes_its_simulation_back_and_ends_the_search() {
         let mut search = begun(&game, &method.into(), 100);
         search.make_room(100);
         let shared = search.share();
-        let (mut first, mut second) = (shared.walker(), shared.walker());
+        let (mut first, mut second) = (shared.simulator(), shared.simulator());
         assert_eq!((first.step(&game), second.step(&game)), (SearchStep::Leaf, SearchStep::Leaf));
         assert_ne!(first.leaf().0, second.leaf().0, "what is on its way counts");
         assert_eq!(shared.simulations_left(), 98);
@@ -294,11 +294,11 @@ fn a_thread_waits_for_the_position_that_another_evaluates() {
     let mut search = begun(&toy, &METHODS[0].into(), 10);
     search.make_room(10);
     let shared = search.share();
-    let mut first = shared.walker();
+    let mut first = shared.simulator();
     assert_eq!(first.step(&toy), SearchStep::Leaf);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
-            let mut second = shared.walker();
+            let mut second = shared.simulator();
             let step = second.step(&toy);
             let mut legal = ActionList::new();
             toy.legal(second.leaf().0, &mut legal);
@@ -315,10 +315,10 @@ fn a_thread_waits_for_the_position_that_another_evaluates() {
     let mut search = begun(&toy, &METHODS[0].into(), 10);
     search.make_room(10);
     let shared = search.share();
-    let mut first = shared.walker();
+    let mut first = shared.simulator();
     assert_eq!(first.step(&toy), SearchStep::Leaf);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| shared.walker().step(&toy));
+        let waiting = scope.spawn(|| shared.simulator().step(&toy));
         while shared.waits() == 0 {
             std::thread::yield_now();
         }

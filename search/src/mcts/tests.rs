@@ -141,7 +141,7 @@ fn a_node_can_have_as_many_edges_as_a_game_has_actions() {
     let toy: Toy = "1(0 0)".parse().expect("a tree");
     for count in [1, 2, Spec::MAX_ACTIONS - 1, Spec::MAX_ACTIONS] {
         let mut tree = Tree::default();
-        tree.plant(&toy, toy.start());
+        tree.set_root(&toy, toy.start());
         tree.make_room(0, count);
         assert!(!tree.root().is_expanded() && tree.root().evaluated() == Some(false) && tree.edges_of(0).is_empty());
         let legal: Vec<Action> = (0..count).map(|action| Action(action as u16)).collect();
@@ -156,7 +156,7 @@ fn a_node_can_have_as_many_edges_as_a_game_has_actions() {
 fn gumbel_noise_is_scaled() {
     let toy: Toy = "1(0 0)".parse().expect("a tree");
     let mut tree = Tree::default();
-    tree.plant(&toy, toy.start());
+    tree.set_root(&toy, toy.start());
     tree.make_room(0, 10_000);
     let legal: Vec<Action> = (0..10_000).map(Action).collect();
     assert!(tree.expand(0, &legal, &[1e-4; 10_000], Evaluation::default()));

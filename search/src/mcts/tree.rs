@@ -134,11 +134,11 @@ impl<S> Node<S> {
     /// Counts simulations of the same value.
     #[cfg(test)]
     pub(super) fn count(&self, visits: u32, mean: f32) {
-        count::<super::atomics::Alone>(&self.visits, visits);
+        count::<super::atomics::SingleThread>(&self.visits, visits);
         self.value_sum.set(self.value_sum.get() + mean * visits as f32);
     }
 
-    /// Whether it is on nobody's way.
+    /// Whether no simulation is under way below it.
     #[cfg(test)]
     pub(super) fn is_quiet(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0
@@ -211,7 +211,7 @@ pub(super) struct Visits {
     /// Those that have been counted.
     pub(super) count: u32,
     /// Those, and those of other threads that are on their way.
-    pub(super) begun: u32,
+    pub(super) started: u32,
     /// Sum of the values of those counted for the first side, draws valued by `draw_value`.
     pub(super) value_sum: f32,
 }
@@ -305,7 +305,7 @@ impl<G: Rules> Tree<G> {
     }
 
     /// Makes a state the root of an empty tree.
-    pub(super) fn plant(&mut self, game: &G, state: G::State) {
+    pub(super) fn set_root(&mut self, game: &G, state: G::State) {
         self.clear();
         self.make_room(1, 0);
         self.add(game, state).expect("there is room");
@@ -347,7 +347,7 @@ impl<G: Rules> Tree<G> {
         let value_sum = child.value_sum.get() + self.draw_value * child.draw_sum.get();
         Visits {
             count: if followed { count } else { 0 },
-            begun: if followed { count + u32::from(child.in_flight.load(Ordering::Relaxed)) } else { 0 },
+            started: if followed { count + u32::from(child.in_flight.load(Ordering::Relaxed)) } else { 0 },
             value_sum: if followed { value_sum } else { 0.0 },
         }
     }

@@ -29,7 +29,7 @@ fn played(precision: Precision, device: ComputeDevice, stopped: bool) -> Result<
     if stopped {
         stop.raise();
     }
-    play(&game, &task, &Progress::default(), &stop)
+    play(&game, &task, &SelfPlayCounters::default(), &stop)
 }
 
 #[test]

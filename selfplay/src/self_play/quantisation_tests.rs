@@ -24,7 +24,7 @@ fn the_samples_of_a_task_decide_the_quantisation() {
             &weights,
         );
         task.samples = samples.to_vec();
-        play(&game, &task, &Progress::default(), &Stop::default()).expect("sound").expect("not stopped").shard
+        play(&game, &task, &SelfPlayCounters::default(), &Stop::default()).expect("sound").expect("not stopped").shard
     };
     assert_eq!(played(&[]), played(&random), "without samples, positions of random games");
     assert_ne!(played(&[]), played(&widened));

@@ -62,14 +62,14 @@ fn played(event: Event, largest: usize) -> (Result<Option<SelfPlayGames>, Fault>
         &network,
         &weights,
     );
-    let (progress, stop, batches) = (Progress::default(), Stop::default(), AtomicUsize::new(0));
+    let (progress, stop, batches) = (SelfPlayCounters::default(), Stop::default(), AtomicUsize::new(0));
     let expected = play(&game, &task, &progress, &stop).expect("sound").expect("not stopped");
     let device = || {
         let network = NetworkBackend::new(game.spec(), &network, &weights, 7).expect("sound").split();
         Device { network, event, stop: &stop, batches: &batches }
     };
     let backends = Queued::share(vec![device(), device()], largest, 6);
-    let rules = Arc::new(GameRules::new(&game, &task.settings));
+    let rules = Arc::new(GameContext::new(&game, &task.settings));
     let found = play_with(&rules, backends, 4, &progress, &stop);
     (found, expected, batches.into_inner())
 }

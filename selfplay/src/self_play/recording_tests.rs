@@ -48,8 +48,8 @@ fn played<G: Notation>(
     backend: impl Backend<G> + Send,
 ) -> Part {
     let settings = GameSettings { simulations, ..GameSettings::new(search, self_play, 3, 1) };
-    let (progress, mut numbers) = (Progress::default(), 0..games);
-    let rules = Arc::new(GameRules::new(game, &settings));
+    let (progress, mut numbers) = (SelfPlayCounters::default(), 0..games);
+    let rules = Arc::new(GameContext::new(game, &settings));
     let start = Instant::now();
     let mut session = GamesInSeats::new(&rules, backend, self_play.cached_positions);
     while session.step(self_play.concurrent_games, &mut || numbers.next(), &progress).expect("it never fails") {}
@@ -292,10 +292,11 @@ fn workers_and_their_order(precision: Precision) -> Shard {
             &network,
             &weights,
         );
-        let games = play(&game, &task, &Progress::default(), &Stop::default()).expect("sound").expect("not stopped");
+        let games =
+            play(&game, &task, &SelfPlayCounters::default(), &Stop::default()).expect("sound").expect("not stopped");
         let stop = Stop::default();
         stop.raise();
-        assert!(play(&game, &task, &Progress::default(), &stop).expect("sound").is_none());
+        assert!(play(&game, &task, &SelfPlayCounters::default(), &stop).expect("sound").is_none());
         games
     };
     let (one, three) = (games(1, 4, 7), games(3, 2, 7));

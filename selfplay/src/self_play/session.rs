@@ -9,8 +9,8 @@ use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, Notation, Outcome, Spec};
 use turnstone_search::{Backend, Cached, EvalBatch, Fault, Pace, Seats};
 
-use super::stats::{Progress, SelfPlayStats};
-use super::task::GameRules;
+use super::stats::{SelfPlayCounters, SelfPlayStats};
+use super::task::GameContext;
 use crate::replay::Shard;
 
 /// A finished game of self-play.
@@ -40,7 +40,7 @@ pub trait Session: Send {
         &mut self,
         seats: usize,
         next: &mut dyn FnMut() -> Option<usize>,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
     ) -> Result<bool, Fault>;
 
     /// Takes the games that have been finished since the last call.
@@ -55,7 +55,7 @@ pub trait Session: Send {
 
 /// The games of a session, and their searches in seats of the same numbers.
 pub(super) struct GamesInSeats<G: Notation, B> {
-    rules: Arc<GameRules<G>>,
+    rules: Arc<GameContext<G>>,
     games: Vec<Option<Running>>,
     searches: Seats<G, Cached<G::State, Timed<B>>>,
     recorder: Recorder,
@@ -97,7 +97,7 @@ impl<G: Notation, B: Backend<G>> Backend<G> for Timed<B> {
 
 impl<G: Notation, B: Backend<G>> GamesInSeats<G, B> {
     /// Without games, with a cache of `cached` evaluations.
-    pub(super) fn new(rules: &Arc<GameRules<G>>, backend: B, cached: usize) -> Self {
+    pub(super) fn new(rules: &Arc<GameContext<G>>, backend: B, cached: usize) -> Self {
         let spec = rules.game.spec();
         let (features, policy) = (vec![0.0; spec.features()], Vec::new());
         Self {
@@ -146,8 +146,8 @@ impl<G: Notation, B: Backend<G>> GamesInSeats<G, B> {
 
     /// Records the searched position of a seat, plays the action chosen by the search and the temperature, and begins what
     /// follows.
-    fn record_and_move(&mut self, seat: usize, progress: &Progress) {
-        let GameRules { game, settings, .. } = &*self.rules;
+    fn record_and_move(&mut self, seat: usize, progress: &SelfPlayCounters) {
+        let GameContext { game, settings, .. } = &*self.rules;
         let (recorder, Some(running)) = (&mut self.recorder, &mut self.games[seat]) else { return };
         let search = self.searches.idle(game, seat);
         recorder.stats.positions += 1;
@@ -188,7 +188,7 @@ impl<G: Notation, B: Backend<G> + Send> Session for GamesInSeats<G, B> {
         &mut self,
         seats: usize,
         next: &mut dyn FnMut() -> Option<usize>,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
     ) -> Result<bool, Fault> {
         // The backend has room for the leaves of so many games.
         self.fill(seats.clamp(1, self.rules.settings.self_play.concurrent_games), next);
@@ -240,13 +240,14 @@ mod tests {
     fn failures_and_scheduling_change_no_game() {
         let search = SearchConfig { simulations: 8, ..SearchConfig::default() };
         let settings = GameSettings::new(&search, &SelfPlayConfig::default(), 5, 0);
-        let rules = Arc::new(GameRules::new(&Mancala::default(), &settings));
+        let rules = Arc::new(GameContext::new(&Mancala::default(), &settings));
         let played = |sessions: &mut [Box<dyn Session>], seats: usize| {
             let (mut games, mut faults, count) = (Vec::new(), 0, sessions.len());
             for (first, session) in sessions.iter_mut().enumerate() {
                 let mut numbers = (first..).step_by(count);
                 for _ in 0..3000 {
-                    faults += u32::from(session.step(seats, &mut || numbers.next(), &Progress::default()).is_err());
+                    faults +=
+                        u32::from(session.step(seats, &mut || numbers.next(), &SelfPlayCounters::default()).is_err());
                     games.extend(session.take_finished());
                 }
                 assert!(session.stats().positions > 100);

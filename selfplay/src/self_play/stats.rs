@@ -40,7 +40,7 @@ impl SelfPlayStats {
 
 /// Counters that other threads can read while an iteration runs.
 #[derive(Default, Debug)]
-pub struct Progress {
+pub struct SelfPlayCounters {
     /// Number of finished games.
     pub games: AtomicU64,
     /// Number of positions searched.

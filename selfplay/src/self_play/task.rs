@@ -59,14 +59,14 @@ impl Task {
 pub const MOST_PLIES: u16 = 10_000;
 
 /// What the games of a worker need, apart from the evaluator.
-pub(super) struct GameRules<G: Notation> {
+pub(super) struct GameContext<G: Notation> {
     pub(super) game: G,
     pub(super) settings: GameSettings,
     /// Positions that the games begin with; if there are none, the start of the game.
     openings: Vec<G::State>,
 }
 
-impl<G: Notation> GameRules<G> {
+impl<G: Notation> GameContext<G> {
     pub(super) fn new(game: &G, settings: &GameSettings) -> Self {
         let openings = states(game, &settings.self_play.openings);
         Self { game: game.clone(), settings: settings.clone(), openings }
@@ -145,7 +145,7 @@ mod tests {
     fn games_without_an_end_are_draws() {
         let game = MuTorere::default().with_params(&Params::new().with("max_plies", 0)).expect("it has no limit");
         let settings = GameSettings::new(&SearchConfig::default(), &SelfPlayConfig::default(), 1, 1);
-        let (rules, start) = (GameRules::new(&game, &settings), game.start());
+        let (rules, start) = (GameContext::new(&game, &settings), game.start());
         assert_eq!(rules.outcome(&start, MOST_PLIES - 1), None);
         assert_eq!(rules.outcome(&start, MOST_PLIES), Some(Outcome::truncation()));
     }

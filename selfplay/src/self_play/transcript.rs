@@ -10,7 +10,7 @@ use turnstone_env::{Action, ActionList, Notation, Spec};
 use turnstone_search::Evaluation;
 
 use super::session::FinishedGame;
-use super::task::{GameRules, MOST_PLIES};
+use super::task::{GameContext, MOST_PLIES};
 use crate::replay::Shard;
 
 impl FinishedGame {
@@ -32,11 +32,11 @@ impl FinishedGame {
 /// Restores a game from its number and its transcript, which another machine has sent. It plays the transcript by the rules:
 /// every action must be legal, the last one must end the game, policies must add up to 1 and values must be possible. The
 /// error is the first fault, in words.
-pub type Restore = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;
+pub type TranscriptDecoder = Box<dyn Fn(usize, &[u8]) -> Result<FinishedGame, String> + Send + Sync>;
 
-/// Restores a game of the rules' task, as [`Restore`] says.
+/// Restores a game of the rules' task, as [`TranscriptDecoder`] says.
 pub(super) fn restore<G: Notation>(
-    rules: &GameRules<G>,
+    rules: &GameContext<G>,
     spec: &Spec,
     number: usize,
     transcript: &[u8],

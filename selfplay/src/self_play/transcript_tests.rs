@@ -10,8 +10,12 @@ use turnstone_models::{NetworkConfig, ResidualMlp, Weights};
 use super::*;
 use crate::config::{SearchConfig, SelfPlayConfig};
 
-/// Plays a small task in sessions that get their numbers one by one, and hands its games and its restorer to `check`.
-fn with_games<G: Notation>(game: &G, self_play: &SelfPlayConfig, check: impl FnOnce(Vec<FinishedGame>, &Restore)) {
+/// Plays a small task in sessions that get their numbers one by one, and hands its games and its transcript_decoder to `check`.
+fn with_games<G: Notation>(
+    game: &G,
+    self_play: &SelfPlayConfig,
+    check: impl FnOnce(Vec<FinishedGame>, &TranscriptDecoder),
+) {
     let network = NetworkConfig::from(ResidualMlp { blocks: 0, width: 4 });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let task = Task::new(
@@ -26,22 +30,22 @@ fn with_games<G: Notation>(game: &G, self_play: &SelfPlayConfig, check: impl FnO
         let session = &mut sessions[turn % 2];
         // A number every third time: seats fill slowly and are filled again.
         session
-            .step(3, &mut || (turn % 3 == 0).then(|| numbers.next()).flatten(), &Progress::default())
+            .step(3, &mut || (turn % 3 == 0).then(|| numbers.next()).flatten(), &SelfPlayCounters::default())
             .expect("it never fails");
         games.extend(session.take_finished());
         turn += 1;
     }
-    let whole = play(game, &task, &Progress::default(), &Stop::default()).expect("sound").expect("not stopped");
+    let whole = play(game, &task, &SelfPlayCounters::default(), &Stop::default()).expect("sound").expect("not stopped");
     let again = SelfPlayGames::new(3, game.spec().features(), games.clone(), SelfPlayStats::default());
     assert_eq!((again.shard, again.ends), (whole.shard, whole.ends), "one by one or at once, they are the same");
-    check(games, &restorer(game, &task));
+    check(games, &transcript_decoder(game, &task));
 }
 
 #[test]
 fn games_come_back_as_they_were() {
     let games_per_iteration = 12;
     let self_play = SelfPlayConfig { games_per_iteration, ..SelfPlayConfig::default() };
-    let check = |games: Vec<FinishedGame>, restore: &Restore| {
+    let check = |games: Vec<FinishedGame>, restore: &TranscriptDecoder| {
         for game in games {
             let again = restore(game.number, &game.transcript()).expect("what was played is legal");
             assert_eq!(again.positions, game.positions);

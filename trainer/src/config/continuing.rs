@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(longer.changes_from(&config), changes);
     }
 
-    /// The numbers of the complaint: 1e-4 at the end of 60 iterations, and 1.05e-3 again if the schedule is stretched to 120.
+    /// The rate is 1e-4 at the end of 60 iterations, and 1.05e-3 again if the schedule is stretched to 120.
     #[test]
     fn an_annealed_rate_and_grown_searches_stay() {
         let at = |config: &Config, iteration| {

@@ -18,7 +18,7 @@ use turnstone_agents::{checkpoint_info, shape};
 use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
-use turnstone_selfplay::{GameSettings, Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, SelfPlayCounters, SelfPlayGames, Task};
 
 /// Shares of the time for self-play and learning; matches get the rest.
 const SELF_PLAY_SHARE: f64 = 0.5;
@@ -116,12 +116,12 @@ fn play(
     let planned = config.search.simulations_at(0.5);
     let (few, games) = (planned.min(FEW_SIMULATIONS), config.self_play.games_per_iteration);
     let start = Instant::now();
-    let played = game.self_play(&task(games.min(FEW_GAMES), few), &Progress::default(), stop)?;
+    let played = game.self_play(&task(games.min(FEW_GAMES), few), &SelfPlayCounters::default(), stop)?;
     let Some(played) = played else { return Ok(None) };
     let estimate =
         f64::from(few + 1) / f64::from(planned + 1) * played.stats.positions as f64 / start.elapsed().as_secs_f64();
 
-    let (start, progress) = (Instant::now(), Progress::default());
+    let (start, progress) = (Instant::now(), SelfPlayCounters::default());
     within(time, stop, |over| game.self_play(&task(games, planned), &progress, over))?;
     let (seconds, searched) = (start.elapsed().as_secs_f64(), progress.positions.load(Ordering::Relaxed));
     // Before most games have reached their second move, the few games tell more.

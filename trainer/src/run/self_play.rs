@@ -14,7 +14,7 @@ use crate::run_folder::GameCounts;
 use turnstone_agents::CALIBRATION_POSITIONS;
 use turnstone_search::Stop;
 use turnstone_selfplay::replay::Shard;
-use turnstone_selfplay::{GameSettings, MOST_PLIES, Progress, SelfPlayGames, Task};
+use turnstone_selfplay::{GameSettings, MOST_PLIES, SelfPlayCounters, SelfPlayGames, Task};
 
 /// Time between two looks at the progress of self-play and at the flag that stops the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -71,7 +71,7 @@ fn play_beside<T>(
     task: &Task,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<(SelfPlayGames, T, StageTimes)> {
-    let (progress, halt, start) = (Progress::default(), Stop::default(), Instant::now());
+    let (progress, halt, start) = (SelfPlayCounters::default(), Stop::default(), Instant::now());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let (counted, halted) = (&progress, &halt);

@@ -15,7 +15,7 @@ use turnstone_agents::{checkpoint_info, shape};
 use turnstone_base::terminal::Reporter;
 use turnstone_models::{HeadSpec, TargetShape, Weights};
 use turnstone_search::Stop;
-use turnstone_selfplay::{Progress, SelfPlayGames, SelfPlayer, Task, ThisMachine, TrainableGame};
+use turnstone_selfplay::{SelfPlayCounters, SelfPlayGames, SelfPlayer, Task, ThisMachine, TrainableGame};
 
 /// Small games, a window that drops positions from the third iteration on, and every constant of the learner at some
 /// value of its own.
@@ -61,7 +61,7 @@ impl SelfPlayer for Keeping {
         &self,
         game: &dyn TrainableGame,
         task: &Task,
-        progress: &Progress,
+        progress: &SelfPlayCounters,
         stop: &Stop,
     ) -> Result<Option<SelfPlayGames>, Box<dyn Error + Send + Sync>> {
         let games = ThisMachine.self_play(game, task, progress, stop)?;

@@ -7,7 +7,7 @@ use turnstone_cluster::{LeaderOptions, Probe};
 use turnstone_search::Stop;
 
 use super::{Leader, Work};
-use crate::called::PROGRAM;
+use crate::program_name::PROGRAM;
 
 /// The cluster of a command.
 #[derive(Args, Clone, Debug)]

@@ -14,7 +14,7 @@ use turnstone_selfplay::Games;
 
 use self::position::find;
 use crate::analysis::analyse;
-use crate::args::{OptionalGameArgs, Place, PositionArgs, thread_count};
+use crate::args::{GamePosition, OptionalGameArgs, PositionArgs, thread_count};
 use crate::output::{Output, print_json};
 
 #[derive(Args, Debug)]
@@ -59,7 +59,7 @@ impl Analyse {
     }
 
     /// Prints what a classical search finds in the position.
-    fn print_found(&self, Place { game, state, .. }: &Place) -> Result<()> {
+    fn print_found(&self, GamePosition { game, state, .. }: &GamePosition) -> Result<()> {
         let game: &dyn PlayableGame = &**game;
         let found = find(game, state, &self.agent)?;
         match self.json {
@@ -70,7 +70,7 @@ impl Analyse {
     }
 
     /// Answers the queries of standard input, or the one about the position that is given.
-    fn answer(&self, Place { game, state, .. }: &Place) -> Result<()> {
+    fn answer(&self, GamePosition { game, state, .. }: &GamePosition) -> Result<()> {
         let game: &dyn PlayableGame = &**game;
         let threads = self.threads.unwrap_or_else(cores);
         let agent = Agent::load(&self.agent, game)?;

@@ -20,8 +20,8 @@ use turnstone_exact::{Certificate, Claim, Extent, MOST_WALKED};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{GameArgs, parse_param, thread_count};
-use crate::called::PROGRAM;
 use crate::output::{confirm_writable, print_json, print_text, write_file};
+use crate::program_name::PROGRAM;
 use crate::signals::stop_on_signals;
 
 /// Longest certificate that is read.

@@ -12,8 +12,8 @@ use turnstone_base::terminal::print_stderr;
 use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 
-use crate::called::as_called;
 use crate::output::{print_json, print_text};
+use crate::program_name::as_called;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::doctor::{Check, Diagnosis, examine};

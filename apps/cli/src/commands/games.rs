@@ -12,7 +12,7 @@ use turnstone_agents::sheet::{Parameter, parameters};
 use turnstone_env::Params;
 use turnstone_selfplay::TrainableGame;
 
-use crate::called::as_called;
+use crate::program_name::as_called;
 
 /// Columns of a terminal.
 const COLUMNS: usize = 80;

@@ -17,7 +17,7 @@ use turnstone_base::machine::cores;
 use turnstone_selfplay::Games;
 
 use self::session::{Session, Settings};
-use crate::args::{Place, PlaceArgs};
+use crate::args::{GamePosition, PlaceArgs};
 use crate::output::print_json;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame, Role, Search, levels};
 
@@ -57,7 +57,7 @@ pub(crate) struct Play {
 impl Play {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let agents = [&self.p1, &self.p2];
-        let Place { game, state, .. } = self.place.place_of(&agents, games)?;
+        let GamePosition { game, state, .. } = self.place.place_of(&agents, games)?;
         let settings = Settings {
             names: [self.p1.to_string(), self.p2.to_string()],
             shown: [shown(&*game, &self.p1)?, shown(&*game, &self.p2)?],

@@ -15,8 +15,8 @@ use turnstone_exact::SolveLimits;
 use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
-use crate::called::{PROGRAM, as_called};
 use crate::output::{confirm_writable, print_json, print_text, write_page};
+use crate::program_name::{PROGRAM, as_called};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]

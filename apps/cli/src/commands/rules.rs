@@ -11,8 +11,8 @@ use turnstone_env::board::Board;
 use turnstone_selfplay::Games;
 
 use crate::args::GameArgs;
-use crate::called::as_called;
 use crate::output::reflowed;
+use crate::program_name::as_called;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -10,7 +10,7 @@ use turnstone_base::line_io::Lines;
 use turnstone_env::{Action, AnyState, DynGame};
 use turnstone_selfplay::Games;
 
-use crate::args::{Place, PlaceArgs};
+use crate::args::{GamePosition, PlaceArgs};
 use crate::output::print_json;
 
 #[derive(Args, Debug)]
@@ -102,7 +102,7 @@ impl Show {
 }
 
 /// Answers each line of standard input, a list of moves from the position.
-fn answer_lines(place: &Place) -> Result<()> {
+fn answer_lines(place: &GamePosition) -> Result<()> {
     let mut lines = Lines::new(io::stdin().lock());
     while let Some(line) = lines.read()? {
         let state = line.map_err(anyhow::Error::from).and_then(|moves| {

@@ -17,7 +17,7 @@ use turnstone_exact::Progress;
 use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 
-use crate::args::{Place, PlaceArgs};
+use crate::args::{GamePosition, PlaceArgs};
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]
@@ -53,7 +53,7 @@ pub(crate) struct Solve {
 
 impl Solve {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let Place { game, state, .. } = self.place.place(games)?;
+        let GamePosition { game, state, .. } = self.place.place(games)?;
         let position = self.place.is_given().then_some(&state);
         let threads = self.threads.map_or_else(cores, usize::from);
         let options = SolveOptions {

@@ -10,8 +10,8 @@ use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
 use turnstone_trainer::sweep::{Axis, Measure, Plan, Sweep as Runs, VariantResult, best_first, table};
 
-use crate::called::PROGRAM;
 use crate::output::{print_json, print_text};
+use crate::program_name::PROGRAM;
 use crate::signals::stop_on_signals;
 
 #[derive(Args, Debug)]

@@ -19,8 +19,8 @@ use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::param_options;
-use crate::called::{PROGRAM, as_called};
 use crate::cluster::{ClusterArgs, Leader, Work};
+use crate::program_name::{PROGRAM, as_called};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
 use turnstone_trainer::run::{Ending, InitialCheckpoint, Players, Run, Setup, check_requirements, fork, reopen};

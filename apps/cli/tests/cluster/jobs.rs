@@ -12,7 +12,9 @@ use turnstone_cluster::{Leader, LeaderOptions, Played, Probe};
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, ResidualMlp, Weights};
 use turnstone_search::Stop;
-use turnstone_selfplay::{GameSettings, Progress, SearchConfig, SelfPlayConfig, SelfPlayer, Task, TrainableGame};
+use turnstone_selfplay::{
+    GameSettings, SearchConfig, SelfPlayConfig, SelfPlayCounters, SelfPlayer, Task, TrainableGame,
+};
 
 use crate::nats::Server;
 use crate::processes::{Place, config, wait_until};
@@ -187,7 +189,7 @@ fn a_worker_turns_to_the_next_work_at_once() {
     let play = |simulations, stop: &Stop| {
         let self_play = SelfPlayConfig { games_per_iteration: 1, ..SelfPlayConfig::default() };
         let settings = GameSettings { simulations, ..GameSettings::new(&SearchConfig::default(), &self_play, 20, 0) };
-        let games = led.self_play(&*game, &Task::new(settings, &network, &weights), &Progress::default(), stop);
+        let games = led.self_play(&*game, &Task::new(settings, &network, &weights), &SelfPlayCounters::default(), stop);
         games.expect("it is played").is_some()
     };
     std::thread::scope(|scope| {

@@ -20,7 +20,7 @@ use turnstone_agents::search::Stop;
 use turnstone_arena::Tournament;
 use turnstone_arena::grading::answers_to;
 use turnstone_base::terminal::Reporter;
-use turnstone_selfplay::{Games, Progress, Session, TrainableGame};
+use turnstone_selfplay::{Games, SelfPlayCounters, Session, TrainableGame};
 
 use crate::link::{AT_ONCE, BESIDES, Link, get_work, lock, refusal};
 use crate::messages::{Item, Job, Played, packed, result_subject};
@@ -197,7 +197,7 @@ impl Worker<'_> {
                 has_room |= numbers.is_empty();
                 numbers.next()
             };
-            let is_on = session.step(usize::MAX, &mut next, &Progress::default())?;
+            let is_on = session.step(usize::MAX, &mut next, &SelfPlayCounters::default())?;
             for game in session.take_finished() {
                 self.put(queue, all, game.number, game.transcript());
             }

@@ -155,7 +155,7 @@ struct Block {
 }
 
 /// All that depends on the size of the board alone, computed once.
-pub(super) struct Board {
+pub(super) struct Geometry {
     pub(super) size: usize,
     /// All cells.
     pub(super) full: Words,
@@ -171,7 +171,7 @@ pub(super) struct Board {
     pub(super) changes: Vec<Words>,
 }
 
-impl Board {
+impl Geometry {
     pub(super) fn new(size: usize) -> Self {
         let mut board = Self {
             size,
@@ -327,9 +327,9 @@ impl Block {
     }
 }
 
-impl fmt::Debug for Board {
+impl fmt::Debug for Geometry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Board({})", self.size)
+        write!(f, "Geometry({})", self.size)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Konane's shape for learners: planes, symmetries, and the number of the action that follows a path of cells.
 
-use super::board::{Board, Direction, Jump, Ply, colour};
+use super::board::{Direction, Geometry, Jump, Ply, colour};
 use crate::action::Action;
 use crate::grid::Grid;
 use crate::spec::Spec;
@@ -9,7 +9,7 @@ use crate::symmetry::Symmetry;
 const PLANES: [&str; 3] = ["own stones", "opponent's stones", "empty cells"];
 const SCALARS: [&str; 2] = ["first removal", "second removal"];
 
-impl Board {
+impl Geometry {
     pub(super) fn spec(&self) -> Spec {
         let grid = self.grid();
         let points = grid.points();

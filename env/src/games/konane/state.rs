@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::board::{Board, Cells, Mobility, Ply, Words, colour, contains};
+use super::board::{Cells, Geometry, Mobility, Ply, Words, colour, contains};
 use crate::action::{Action, ActionList};
 use crate::side::Side;
 use crate::spec::Spec;
@@ -16,7 +16,7 @@ pub(super) const PIECES: [char; 2] = ['X', 'O'];
 pub struct Konane {
     pub(super) size: usize,
     pub(super) first_player: Side,
-    pub(super) board: Arc<Board>,
+    pub(super) board: Arc<Geometry>,
     pub(super) spec: Arc<Spec>,
 }
 
@@ -80,7 +80,7 @@ impl Konane {
     #[inline]
     #[must_use]
     pub fn mobility(&self, state: &State, side: Side) -> Mobility {
-        fn count<const W: usize>(board: &Board, stones: &Words, side: Side) -> Mobility {
+        fn count<const W: usize>(board: &Geometry, stones: &Words, side: Side) -> Mobility {
             let stones = Cells::<W>::of(stones);
             board.mobility(stones, stones.and(Cells::of(&board.coloured[side.index()])))
         }

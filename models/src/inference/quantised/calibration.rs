@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::super::integer::{Destination, IntegerInstructions, IntegerLayer, Steps};
 use super::super::numbers::compute;
-use super::super::passes::{CompiledNetwork, Pass, Place, Registers, Tables, Written, pack, packed_size, split};
+use super::super::passes::{CompiledNetwork, Input, Pass, Registers, Tables, Written, pack, packed_size, split};
 use super::plan::{Plan, To};
 use crate::network::{Network, Op, Step, Var};
 use crate::weights::Weights;
@@ -16,7 +16,7 @@ use crate::weights::Weights;
 #[derive(Debug, Clone, Default)]
 struct Shown {
     /// Its numbers for all samples, and their register.
-    numbers: Option<(Vec<f32>, Place)>,
+    numbers: Option<(Vec<f32>, Input)>,
     bytes: Option<Bytes>,
     /// Whether no number is negative, whatever the observation.
     is_rectified: bool,
@@ -83,7 +83,7 @@ impl<'a> Calibration<'a> {
     /// The quantised network. `rows` rows pass through it together.
     pub(super) fn finish(self, rows: usize) -> CompiledNetwork {
         let outputs = [self.network.policy(), self.network.value()].map(|var| match self.shown[var.0].numbers {
-            Some((_, Place::Slot(register))) => register,
+            Some((_, Input::Slot(register))) => register,
             _ => unreachable!("an output is the result of a layer"),
         });
         let near = self.passes.len();
@@ -110,7 +110,7 @@ impl<'a> Calibration<'a> {
                 }
             }
             Step::Other { y, op: Op::Inputs } => {
-                let numbers = Some((self.samples.to_vec(), Place::Observations));
+                let numbers = Some((self.samples.to_vec(), Input::Observations));
                 self.shown[y.0] = Shown { numbers, is_observed: true, ..Shown::default() };
             }
             Step::Other { y, op: Op::Points } => {
@@ -118,7 +118,7 @@ impl<'a> Calibration<'a> {
                 self.tables.reader.read(self.samples, &mut features);
                 let register = self.registers.numbers(self.count(y), false);
                 self.passes.push(Pass::Read { y: register });
-                let numbers = Some((features, Place::Slot(register)));
+                let numbers = Some((features, Input::Slot(register)));
                 self.shown[y.0] = Shown { numbers, is_observed: true, ..Shown::default() };
             }
             Step::Other { y, op: Op::Flatten { x } } => self.add_flatten(y, x),
@@ -151,7 +151,7 @@ impl<'a> Calibration<'a> {
         let is_rectified = matches!(op, Op::Relu { .. });
         let register = self.registers.numbers(self.count(y), self.is_output(y));
         self.passes.push(Pass::Numbers { op, size, x, other, y: register });
-        self.shown[y.0] = Shown { numbers: Some((result, Place::Slot(register))), is_rectified, ..Shown::default() };
+        self.shown[y.0] = Shown { numbers: Some((result, Input::Slot(register))), is_rectified, ..Shown::default() };
     }
 
     fn add_flatten(&mut self, y: Var, x: Var) {
@@ -189,7 +189,7 @@ impl<'a> Calibration<'a> {
     }
 
     /// Adds the pass that makes bytes of numbers.
-    fn quantise(&mut self, x: Place, rows: usize, steps: Steps, data: Vec<u8>) -> Bytes {
+    fn quantise(&mut self, x: Input, rows: usize, steps: Steps, data: Vec<u8>) -> Bytes {
         let (stride, columns) = (steps.stride(), 0..steps.width());
         let register = self.registers.bytes(rows * stride);
         self.passes.push(Pass::Quantise { x, steps: steps.clone(), y: register });
@@ -218,7 +218,7 @@ impl<'a> Calibration<'a> {
         let register = self.registers.numbers(rows * wide, false);
         self.passes.push(Pass::Split { x: place, width, signed: signed.clone(), y: register });
         let data = quantised(&steps, &parts);
-        let bytes = self.quantise(Place::Slot(register), rows, steps, data);
+        let bytes = self.quantise(Input::Slot(register), rows, steps, data);
         let outputs = self.network.layers[layer].outputs;
         let of_taps = weight.chunks_exact(width * outputs);
         let weight = of_taps.flat_map(|tap| {
@@ -284,7 +284,7 @@ impl<'a> Calibration<'a> {
         let ([rows, width], stride) = (self.network.size(y), layer.stride());
         let stream = match to {
             To::Residual(before) => {
-                let Some((before, Place::Slot(register))) = self.shown[before.0].numbers.take() else {
+                let Some((before, Input::Slot(register))) = self.shown[before.0].numbers.take() else {
                     unreachable!("a stream has a register")
                 };
                 sums.iter_mut().zip(before).for_each(|(sum, before)| *sum += before);
@@ -307,7 +307,7 @@ impl<'a> Calibration<'a> {
             None => layer.write_bytes(&steps),
         }
         self.push(layer, around, rows, x.register, written);
-        let numbers = stream.map(|stream| (sums, Place::Slot(stream)));
+        let numbers = stream.map(|stream| (sums, Input::Slot(stream)));
         let bytes = Some(Bytes { data, steps, stride, columns: 0..width, register: bytes });
         self.shown[y.0] = Shown { numbers, bytes, is_rectified: true, is_observed: false };
     }
@@ -319,7 +319,7 @@ impl<'a> Calibration<'a> {
         let plain = residual.is_none() && !relu;
         let register = self.registers.numbers(self.count(y), plain && self.is_output(y));
         self.push(layer, around, self.network.size(y)[0], x.register, Written::Numbers(register));
-        self.shown[y.0] = Shown { numbers: Some((sums, Place::Slot(register))), ..Shown::default() };
+        self.shown[y.0] = Shown { numbers: Some((sums, Input::Slot(register))), ..Shown::default() };
         // The rest is computed on numbers: `y` is first the layer's result, then the sum, then what the ReLU leaves of it.
         if let Some(residual) = residual {
             self.add_numbers(y, Op::Add { x: y, y: residual });

@@ -23,7 +23,7 @@ pub(super) enum Bound {
 
 /// What is known of a position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct Stored {
     /// Score for the first side; wins are counted from the position itself, not from the root.
     pub(super) score: i32,
     pub(super) bound: Bound,
@@ -39,7 +39,7 @@ pub(super) struct Known {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<S> {
     pub(super) state: S,
-    pub(super) known: Known,
+    pub(super) known: Stored,
     /// The search that stored it; 0 in an entry never used.
     pub(super) generation: u8,
 }
@@ -74,7 +74,7 @@ impl<S: Copy> Buckets<S> {
     /// The largest number of buckets of at most `bytes` bytes, at least one; fewer if the memory cannot be had. `filler` is any
     /// state.
     pub(super) fn new(bytes: usize, filler: S) -> Self {
-        let known = Known { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
+        let known = Stored { score: 0, bound: Bound::Exact, action: Action(0), depth: 0, complete: false };
         let bucket = [Entry { state: filler, known, generation: 0 }; 2];
         let most = (bytes / size_of_val(&bucket)).max(1);
         let (mut buckets, mut count) = (Vec::new(), 1_usize << most.ilog2());

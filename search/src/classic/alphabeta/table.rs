@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use super::buckets::{Buckets, Entry, Known};
+use super::buckets::{Buckets, Entry, Stored};
 use crate::hash::hash;
 
 /// Positions and what is known of them, in a fixed number of buckets of two entries. The whole state is compared, so no
@@ -11,13 +11,13 @@ use crate::hash::hash;
 ///
 /// Searches of several threads can share one: it is cleared, and a search begun in it, by the one that it was made for.
 #[derive(Debug)]
-pub(super) struct Table<S> {
+pub(super) struct TranspositionTable<S> {
     buckets: Buckets<S>,
     /// Whether it was made for another search.
     takes_part: bool,
 }
 
-impl<S: Copy + Eq + Hash> Table<S> {
+impl<S: Copy + Eq + Hash> TranspositionTable<S> {
     /// The largest table of at most `bytes` bytes whose number of buckets is a power of two, at least one; smaller if the
     /// memory cannot be had. `filler` is any state.
     pub(super) fn new(bytes: usize, filler: S) -> Self {
@@ -48,7 +48,7 @@ impl<S: Copy + Eq + Hash> Table<S> {
     }
 
     #[inline]
-    pub(super) fn probe(&mut self, state: &S) -> Option<Known> {
+    pub(super) fn probe(&mut self, state: &S) -> Option<Stored> {
         let index = self.index(state);
         self.buckets.with(index, |bucket| {
             bucket.iter().find(|entry| entry.generation != 0 && entry.state == *state).map(|entry| entry.known)
@@ -57,7 +57,7 @@ impl<S: Copy + Eq + Hash> Table<S> {
 
     /// Stores in the place of the same state, or else of an earlier search's entry, or else of the shallower one.
     #[inline]
-    pub(super) fn store(&mut self, state: &S, known: Known) {
+    pub(super) fn store(&mut self, state: &S, known: Stored) {
         let (index, generation) = (self.index(state), self.buckets.generation());
         let value = |entry: &Entry<S>| match entry.generation {
             0 => 0,
@@ -84,13 +84,13 @@ mod tests {
     use super::super::buckets::Bound;
     use super::*;
 
-    fn known(depth: u8) -> Known {
-        Known { score: i32::from(depth), bound: Bound::Exact, action: Action(7), depth, complete: false }
+    fn known(depth: u8) -> Stored {
+        Stored { score: i32::from(depth), bound: Bound::Exact, action: Action(7), depth, complete: false }
     }
 
     #[test]
     fn deep_entries_stay_and_old_ones_go() {
-        let mut table = Table::new(0, 0u32); // one bucket: every state collides
+        let mut table = TranspositionTable::new(0, 0u32); // one bucket: every state collides
         table.begin();
         for (state, depth) in [(1, 9), (2, 3), (3, 4), (4, 1)] {
             table.store(&state, known(depth));
@@ -110,14 +110,14 @@ mod tests {
 
     #[test]
     fn a_table_keeps_to_its_memory() {
-        let table = Table::new(1 << 20, [0u8; 16]);
+        let table = TranspositionTable::new(1 << 20, [0u8; 16]);
         let bytes = table.buckets.len() * size_of::<[Entry<[u8; 16]>; 2]>();
         assert!((1 << 19..=1 << 20).contains(&bytes), "{bytes}");
     }
 
     #[test]
     fn hashes_of_neighbours_spread() {
-        let table = Table::new(1 << 16, 0u64);
+        let table = TranspositionTable::new(1 << 16, 0u64);
         let mut used = vec![0u32; table.buckets.len()];
         (0..used.len() as u64).for_each(|n| used[table.index(&n)] += 1);
         // As many balls as boxes: 37 % of the boxes stay empty, and the fullest box is small.
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn threads_store_and_find_in_one_table() {
         const EACH: u32 = if cfg!(miri) { 100 } else { 20_000 };
-        let mut table = Table::new(1 << 12, [0u32; 8]);
+        let mut table = TranspositionTable::new(1 << 12, [0u32; 8]);
         table.begin();
         let mut others = [table.share(), table.share()];
         // An entry that two threads wrote at once would have a state of unequal parts, or a score that is not its state's.
-        let work = |table: &mut Table<[u32; 8]>, step: u32| {
+        let work = |table: &mut TranspositionTable<[u32; 8]>, step: u32| {
             for n in 0..EACH {
                 let n = n.wrapping_mul(step) % 1000;
-                table.store(&[n; 8], Known { score: n as i32, ..known(n as u8) });
+                table.store(&[n; 8], Stored { score: n as i32, ..known(n as u8) });
                 let found = table.probe(&[n.wrapping_add(1) % 1000; 8]);
                 assert!(found.is_none_or(|found| found.score as u32 == n.wrapping_add(1) % 1000));
             }

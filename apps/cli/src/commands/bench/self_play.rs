@@ -15,7 +15,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 use super::inference::{bare_rate, observations};
 use super::subject::{Limit, Rows, Subject, thread_counts};
 use turnstone_agents::shape;
-use turnstone_selfplay::{GameSettings, Progress, SelfPlayStats, Task};
+use turnstone_selfplay::{GameSettings, SelfPlayCounters, SelfPlayStats, Task};
 use turnstone_trainer::config::{Config, SelfPlayConfig};
 
 #[derive(Args, Debug)]
@@ -97,7 +97,7 @@ impl SelfPlay {
         let start = Instant::now();
         while start.elapsed() < time {
             task.settings.iteration += 1;
-            let games = game.self_play(&task, &Progress::default(), &Stop::default())?;
+            let games = game.self_play(&task, &SelfPlayCounters::default(), &Stop::default())?;
             let games = games.expect("nothing stops it");
             stats.add(&games.stats);
         }

@@ -21,9 +21,9 @@ use super::prompt::Prompt;
 use super::screen::{Screen, move_line};
 use super::view::{best_line, coloured, in_words, numbered, soft};
 use crate::args::param_options;
-use crate::called::as_called;
 use crate::commands::rules::how_to_play;
 use crate::commands::show::describe;
+use crate::program_name::as_called;
 
 /// How a game is played.
 pub(super) struct Settings {

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use turnstone_env::{Action, ActionList, Rules};
 
-use super::atomics::{Access, Shared, count};
+use super::atomics::{Access, MultiThread, count};
+use super::edge_stats::EdgeStats;
 use super::method::{Method, SearchOptions};
 use super::proof::Prover;
-use super::seen::Seen;
 use super::tree::{Edge, EdgeId, NO_NODE, Node, NodeId, Tree};
 use super::{backup, gumbel, puct};
 use crate::backend::Evaluation;
@@ -26,7 +26,7 @@ pub enum SearchStep {
 
 /// What all simulations of a search have in common, beside the tree.
 #[derive(Default, Debug)]
-pub(super) struct Plan {
+pub(super) struct SearchState {
     pub(super) options: SearchOptions,
     /// Simulations still to be begun. One that is taken back is given back.
     left: AtomicU32,
@@ -45,7 +45,7 @@ pub(super) struct Plan {
     pub(super) waits: AtomicU64,
 }
 
-impl Clone for Plan {
+impl Clone for SearchState {
     fn clone(&self) -> Self {
         Self {
             options: self.options,
@@ -57,7 +57,7 @@ impl Clone for Plan {
     }
 }
 
-impl Plan {
+impl SearchState {
     pub(super) fn begin<S>(&mut self, simulations: u32, root: &Node<S>) {
         *self.left.get_mut() = simulations;
         // The evaluation of a new root is a visit, but no simulation.
@@ -96,17 +96,17 @@ pub(super) struct Interrupted;
 
 /// What a thread needs to run simulations.
 #[derive(Clone, Debug)]
-pub(super) struct Walker<G: Rules> {
+pub(super) struct Simulator<G: Rules> {
     /// Nodes and the edges taken from them, from the root to the pending leaf.
     path: Vec<(NodeId, EdgeId)>,
     pending: NodeId,
     legal: ActionList,
     /// Buffer of a selection.
-    seen: Vec<Seen>,
+    seen: Vec<EdgeStats>,
     prover: Prover<G>,
 }
 
-impl<G: Rules> Default for Walker<G> {
+impl<G: Rules> Default for Simulator<G> {
     fn default() -> Self {
         Self {
             path: Vec::new(),
@@ -118,7 +118,7 @@ impl<G: Rules> Default for Walker<G> {
     }
 }
 
-impl<G: Rules> Walker<G> {
+impl<G: Rules> Simulator<G> {
     /// Forgets the pending leaf.
     pub(super) fn forget(&mut self) {
         self.pending = NO_NODE;
@@ -133,7 +133,12 @@ impl<G: Rules> Walker<G> {
     ///
     /// # Errors
     /// There is no room for another node.
-    pub(super) fn step<A: Access>(&mut self, game: &G, tree: &Tree<G>, plan: &Plan) -> Result<SearchStep, Interrupted> {
+    pub(super) fn step<A: Access>(
+        &mut self,
+        game: &G,
+        tree: &Tree<G>,
+        plan: &SearchState,
+    ) -> Result<SearchStep, Interrupted> {
         assert!(!self.is_pending(), "the last evaluation has to be applied first");
         if plan.left() == 0 || tree.root().proven.get().is_some() {
             return Ok(SearchStep::Done);
@@ -157,7 +162,7 @@ impl<G: Rules> Walker<G> {
             && proof_nodes > 0
             && let Some(value) = self.prover.value(game, &node.state, proof_nodes)
         {
-            self.settle::<A>(tree, value);
+            self.set_proven::<A>(tree, value);
             return Ok(SearchStep::Finished);
         }
         game.legal(&node.state, &mut self.legal);
@@ -190,7 +195,7 @@ impl<G: Rules> Walker<G> {
     }
 
     /// Takes the exact value of the pending leaf for the first side.
-    pub(super) fn settle<A: Access>(&mut self, tree: &Tree<G>, value: i8) {
+    pub(super) fn set_proven<A: Access>(&mut self, tree: &Tree<G>, value: i8) {
         let leaf = std::mem::replace(&mut self.pending, NO_NODE);
         assert!(leaf != NO_NODE && leaf != 0, "a position below the root is to be evaluated");
         tree.node(leaf).proven.set(value);
@@ -198,7 +203,7 @@ impl<G: Rules> Walker<G> {
     }
 
     /// Takes back a simulation of a shared tree that cannot be completed, so that it is left to be run.
-    pub(super) fn take_back(&mut self, tree: &Tree<G>, plan: &Plan) {
+    pub(super) fn take_back(&mut self, tree: &Tree<G>, plan: &SearchState) {
         if self.is_pending() {
             let leaf = tree.node(std::mem::replace(&mut self.pending, NO_NODE));
             leaf.leave();
@@ -208,13 +213,13 @@ impl<G: Rules> Walker<G> {
         if let Some(&(_, edge)) = self.path.first() {
             plan.gumbel.take_back(tree, edge);
         }
-        count::<Shared>(&plan.left, 1);
+        count::<MultiThread>(&plan.left, 1);
         drop(turn);
         self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
     }
 
     /// Takes a simulation and selects an edge of the root. Returns false if no simulation is left.
-    fn start<A: Access>(&mut self, tree: &Tree<G>, plan: &Plan) -> bool {
+    fn start<A: Access>(&mut self, tree: &Tree<G>, plan: &SearchState) -> bool {
         if A::SHARED {
             tree.root().enter();
         }
@@ -237,7 +242,7 @@ impl<G: Rules> Walker<G> {
     /// Follows the selection from the root's edge to a node without edges or a proven one, adds it if it is new, and records
     /// the path. In a shared tree the node is claimed. `None` if there is no room, or the shared search is ended while another
     /// thread evaluates the node.
-    fn descend<A: Access>(&mut self, game: &G, tree: &Tree<G>, plan: &Plan) -> Option<NodeId> {
+    fn descend<A: Access>(&mut self, game: &G, tree: &Tree<G>, plan: &SearchState) -> Option<NodeId> {
         let Some(&(_, mut edge)) = self.path.first() else { return Some(0) };
         let mut parent = tree.root();
         loop {
@@ -298,11 +303,12 @@ fn follow<G: Rules, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>
 }
 
 /// Waits until another thread has evaluated a node. Returns false if the search was ended before.
-fn wait<S>(node: &Node<S>, plan: &Plan) -> bool {
-    /// Number of looks at the node before the processor is offered to other threads.
-    const LOOKS: u32 = 200;
+fn wait<S>(node: &Node<S>, plan: &SearchState) -> bool {
+    /// How often the node is looked at before the processor is offered to other threads.
+    const SPINS: u32 = 200;
     plan.waits.fetch_add(1, Ordering::Relaxed);
-    for look in 0.. {
+    let mut spins = 0;
+    loop {
         if node.proven.get().is_some() {
             return true;
         }
@@ -311,7 +317,11 @@ fn wait<S>(node: &Node<S>, plan: &Plan) -> bool {
             None => {}
             Some(evaluated) => return evaluated,
         }
-        if look < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        if spins < SPINS {
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
+        }
+        spins += 1;
     }
-    unreachable!("the looks do not end");
 }

@@ -15,7 +15,7 @@ use super::referee::{GameInProgress, Referee};
 use super::schedule::PlannedGame;
 
 /// Games in progress on one thread, and the searches of all agents in them.
-pub(super) struct SideBySide<'a> {
+pub(super) struct ConcurrentGames<'a> {
     agents: &'a [&'a Agent],
     referee: Referee<'a>,
     /// By agent, each with a seat in every game of its own.
@@ -37,7 +37,7 @@ struct SeatedGame {
     asked: Instant,
 }
 
-impl<'a> SideBySide<'a> {
+impl<'a> ConcurrentGames<'a> {
     /// Creates the searches, and seats for `share` games, at most `most`. There is more than one where positions of an agent
     /// are evaluated together, and no clocks run.
     ///
@@ -189,7 +189,7 @@ mod tests {
         let plan = PlannedGame { number: 0, agents: [0, 1], opening: 0 };
         let stop = Stop::default();
         let referee = Referee { game: &*game, settings: &settings };
-        let mut games = SideBySide::new(&*game, &agents, referee, [2, 2], &stop).expect("they play");
+        let mut games = ConcurrentGames::new(&*game, &agents, referee, [2, 2], &stop).expect("they play");
         games.searches[1] = Box::new(Lost);
         games.begin(0, 0, &plan, &opening);
         let fault = games.advance().expect_err("the GPU is gone").to_string();
@@ -206,7 +206,7 @@ mod tests {
             let plain = TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1);
             let settings = TournamentSettings { clock, ..plain };
             let (stop, referee) = (Stop::default(), Referee { game: &*game, settings: &settings });
-            let games = SideBySide::new(&*game, &agents, referee, [share, usize::MAX], &stop).expect("they play");
+            let games = ConcurrentGames::new(&*game, &agents, referee, [share, usize::MAX], &stop).expect("they play");
             games.seats.len()
         };
         let network = "az:pretrained,sims=100";

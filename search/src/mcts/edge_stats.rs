@@ -10,7 +10,7 @@ pub(super) const LOST: f32 = f32::NEG_INFINITY;
 
 /// An edge and what its child says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct EdgeStats {
     pub(super) prior: f32,
     /// Value for the node's mover: exact or [`LOST`] if it is proven, else the mean over the visits; of no meaning without
     /// any.
@@ -18,18 +18,18 @@ pub(super) struct Seen {
     /// Visits that have been counted; at least one if it is proven.
     pub(super) count: f32,
     /// Those, and those of other threads that are on their way.
-    pub(super) begun: f32,
+    pub(super) started: f32,
     /// What the selection makes of it.
     pub(super) score: f32,
 }
 
-impl Seen {
+impl EdgeStats {
     /// `sign` takes values for the first side to values for the node's mover.
     #[inline]
     pub(super) fn of<G: Rules>(tree: &Tree<G>, edge: &Edge, sign: f32) -> Self {
         let visits = tree.visits(edge);
-        let (count, begun) = (visits.count as f32, visits.begun as f32);
-        let mut seen = Self { prior: edge.prior, q: sign * (visits.value_sum / count), count, begun, score: 0.0 };
+        let (count, started) = (visits.count as f32, visits.started as f32);
+        let mut seen = Self { prior: edge.prior, q: sign * (visits.value_sum / count), count, started, score: 0.0 };
         if let Some(value) = edge.proven.get() {
             seen.count = count.max(1.0);
             seen.q = match sign * f32::from(value) {
@@ -47,7 +47,7 @@ impl Seen {
         tree.edges_of(node).iter().map(move |edge| Self::of(tree, edge, sign))
     }
 
-    /// Whether [`Seen::q`] has a meaning.
+    /// Whether [`EdgeStats::q`] has a meaning.
     #[inline]
     pub(super) fn is_visited(&self) -> bool {
         self.count > 0.0

@@ -6,13 +6,13 @@ use anyhow::{Result, ensure};
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame};
 
-use super::{Board, Running, Tournament, is_of, lock};
+use super::{FinishedGames, Running, Tournament, is_of, lock};
+use crate::concurrent_games::ConcurrentGames;
 use crate::journal::Journal;
 use crate::openings::Opening;
 use crate::record::{GameRecord, TournamentHeader};
 use crate::remote::{Remote, RemoteRound, check_portable};
 use crate::schedule::PlannedGame;
-use crate::side_by_side::SideBySide;
 
 impl<'a> Tournament<'a> {
     /// The tournament of a header, to play some of its games for another machine.
@@ -45,7 +45,8 @@ impl<'a> Tournament<'a> {
             a != b && a.max(b) < self.agents.len() && plan.opening < self.openings.len()
         };
         ensure!(plans.iter().all(known), "a game names an agent or an opening that does not exist");
-        let mut games = SideBySide::new(self.game, &self.agents, self.referee(), [2 * plans.len(), usize::MAX], stop)?;
+        let mut games =
+            ConcurrentGames::new(self.game, &self.agents, self.referee(), [2 * plans.len(), usize::MAX], stop)?;
         let (mut records, mut next) = (vec![None; plans.len()], 0);
         loop {
             while let Some(seat) = games.free_seat().filter(|_| next < plans.len()) {
@@ -69,7 +70,7 @@ impl<'a> Tournament<'a> {
         &self,
         remote: &dyn Remote,
         plans: &[PlannedGame],
-        board: &Mutex<Board>,
+        board: &Mutex<FinishedGames>,
         journal: Option<&Journal>,
         running: &Running<'_>,
     ) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use turnstone_env::Rules;
 use turnstone_search::Stop;
-use turnstone_search::{Backend, EvalBatch, Fault, Mcts, SearchStep, SharedWalker};
+use turnstone_search::{Backend, EvalBatch, Fault, Mcts, SearchStep, SharedSimulator};
 
 use crate::network_backend::AnyBackend;
 use crate::threads::spawn_or_warn;
@@ -16,7 +16,7 @@ const ROOM: u32 = 1 << 16;
 ///
 /// # Errors
 /// An evaluation failed.
-pub(crate) fn run_together<G: Rules>(
+pub(crate) fn run_threads<G: Rules>(
     game: &G,
     search: &mut Mcts<G>,
     own: &mut AnyBackend<G>,
@@ -31,7 +31,7 @@ pub(crate) fn run_together<G: Rules>(
         let shared = &search.share();
         std::thread::scope(|scope| {
             let run = |backend: &mut AnyBackend<G>, go_on: &mut dyn FnMut() -> bool| {
-                let ended = walk(game, shared.walker(), backend, asks, go_on);
+                let ended = walk(game, shared.simulator(), backend, asks, go_on);
                 if stop.is_raised() || ended.is_err() {
                     shared.end();
                 }
@@ -59,26 +59,26 @@ pub(crate) fn run_together<G: Rules>(
 /// Runs simulations on this thread until none is left or the search is ended.
 fn walk<G: Rules>(
     game: &G,
-    mut walker: SharedWalker<'_, G>,
+    mut simulator: SharedSimulator<'_, G>,
     backend: &mut AnyBackend<G>,
     asks: bool,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), Fault> {
     let mut batch = EvalBatch::default();
     loop {
-        match walker.step(game) {
+        match simulator.step(game) {
             SearchStep::Done => return Ok(()),
             SearchStep::Finished => {}
             SearchStep::Leaf => {
-                let (state, legal) = walker.leaf();
+                let (state, legal) = simulator.leaf();
                 if let Some(value) = if asks { backend.exact(game, state) } else { None } {
-                    walker.settle(value);
+                    simulator.set_proven(value);
                 } else {
                     batch.clear();
                     batch.push(*state, legal);
                     backend.evaluate(game, &mut batch)?;
                     let (priors, estimate) = batch.answer(0);
-                    walker.apply(priors, estimate);
+                    simulator.apply(priors, estimate);
                 }
             }
         }
