@@ -1,13 +1,14 @@
 //! The training run: iterations of self-play, learning, matches and saving.
 
-mod start;
 mod wall_clock;
+mod start;
 mod self_play;
 mod evaluation;
 mod save;
 
-pub use start::{InitialCheckpoint, Players, Setup, check_requirements, fork, reopen};
+pub use start::{InitialCheckpoint, check_requirements, fork, reopen};
 use turnstone_base::streams::{Purpose, stream};
+use turnstone_base::terminal::Reporter;
 use turnstone_base::text::shell_path;
 
 use std::sync::Arc;
@@ -17,15 +18,60 @@ use anyhow::{Result, anyhow};
 use thiserror::Error;
 use turnstone_models::{LearnError, Learner, StepReport};
 
-use self::start::has_finite_outputs;
 use self::wall_clock::WallClock;
+use crate::config::Config;
 use crate::learn::{BatchMaker, learning_rate, mean_report, steps_due};
 use crate::metrics::{MatchMetrics, Metrics};
-use crate::run_folder::{GameCounts, RunState};
+use crate::run_folder::{GameCounts, RunFolder, RunState};
 use crate::tensorboard::EventLog;
+use turnstone_agents::{LoadedNetwork, checkpoint_info};
+use turnstone_arena::Remote;
 use turnstone_arena::grading::TruthSet;
+use turnstone_search::Stop;
 use turnstone_selfplay::replay::{Shard, Window, window_size};
-use turnstone_selfplay::{ENDLESS, without_end};
+use turnstone_selfplay::{ENDLESS, SelfPlayer, ThisMachine, TrainableGame, without_end};
+
+/// Everything a run needs.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// Name and version of the program that trains, as its files record it.
+    pub program: &'a str,
+    /// The game to learn.
+    pub game: &'a dyn TrainableGame,
+    /// Configuration of the run.
+    pub config: &'a Config,
+    /// Folder of the run's files.
+    pub folder: &'a RunFolder,
+    /// Progress output.
+    pub reporter: &'a Reporter,
+    /// Flag that stops the run cleanly.
+    pub stop: &'a Stop,
+    /// Who plays the games.
+    pub players: Players<'a>,
+}
+
+impl Setup<'_> {
+    /// Whether the network that plays has finite outputs along a game.
+    fn has_finite_outputs(&self, learner: &Learner) -> bool {
+        let info = checkpoint_info(self.game, &self.config.net, &self.config.search.at_play(), learner.steps());
+        LoadedNetwork::new(info, learner.averaged().clone()).is_finite(self.game)
+    }
+}
+
+/// Who plays the games of a run: the threads of this machine, unless others do.
+#[derive(Clone, Copy)]
+pub struct Players<'a> {
+    /// Plays the games of self-play.
+    pub self_play: &'a dyn SelfPlayer,
+    /// Plays matches and grades checkpoints in place of this machine.
+    pub remote: Option<&'a dyn Remote>,
+}
+
+impl Default for Players<'_> {
+    fn default() -> Self {
+        Self { self_play: &ThisMachine, remote: None }
+    }
+}
 
 /// How [`Run::train`] ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,7 +227,7 @@ impl Run<'_> {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if due > 0 && !has_finite_outputs(&self.setup, &self.learner) {
+        if due > 0 && !self.setup.has_finite_outputs(&self.learner) {
             let (what, step) = ("output of the averaged network", self.learner.steps());
             return Err(LearnError::NotFinite { what, step, value: f64::NAN }.into());
         }

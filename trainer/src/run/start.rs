@@ -7,57 +7,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use turnstone_agents::{Agent, LoadedNetwork, checkpoint_file, checkpoint_info, load_network, shape};
+use turnstone_arena::Ladder;
 use turnstone_arena::grading::known;
-use turnstone_arena::{Ladder, Remote};
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_bounded;
-use turnstone_base::terminal::Reporter;
 use turnstone_env::DynGame;
 use turnstone_models::{ComputeDevice, Learner, LearnerState, Weights, warm_start};
-use turnstone_search::Stop;
 use turnstone_selfplay::replay::{Shard, Window};
-use turnstone_selfplay::{Games, SelfPlayer, ThisMachine, TrainableGame};
+use turnstone_selfplay::{Games, TrainableGame};
 
-use super::Run;
 use super::wall_clock::WallClock;
+use super::{Run, Setup};
 use crate::config::{Config, Override};
 use crate::learn::steps_due;
 use crate::run_folder::{Provenance, RunFolder, RunState};
 use crate::tensorboard::EventLog;
-
-/// Everything a run needs.
-#[derive(Clone, Copy)]
-pub struct Setup<'a> {
-    /// Name and version of the program that trains, as its files record it.
-    pub program: &'a str,
-    /// The game to learn.
-    pub game: &'a dyn TrainableGame,
-    /// Configuration of the run.
-    pub config: &'a Config,
-    /// Folder of the run's files.
-    pub folder: &'a RunFolder,
-    /// Progress output.
-    pub reporter: &'a Reporter,
-    /// Flag that stops the run cleanly.
-    pub stop: &'a Stop,
-    /// Who plays the games.
-    pub players: Players<'a>,
-}
-
-/// Who plays the games of a run: the threads of this machine, unless others do.
-#[derive(Clone, Copy)]
-pub struct Players<'a> {
-    /// Plays the games of self-play.
-    pub self_play: &'a dyn SelfPlayer,
-    /// Plays matches and grades checkpoints in place of this machine.
-    pub remote: Option<&'a dyn Remote>,
-}
-
-impl Default for Players<'_> {
-    fn default() -> Self {
-        Self { self_play: &ThisMachine, remote: None }
-    }
-}
 
 /// Checks, before a run begins or continues, what it needs: that its devices can be used, that every opponent of its
 /// matches can be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
@@ -329,18 +293,11 @@ fn restored(setup: &Setup<'_>) -> Result<(Learner, RunState)> {
     );
     let learner = Learner::from_state(learned, &config.learn.optimiser())?;
     ensure!(
-        has_finite_outputs(setup, &learner),
+        setup.has_finite_outputs(&learner),
         "{shown}: the outputs of the network in it are not finite; restore it from a copy, or give --overwrite to start \
          a new run"
     );
     Ok((learner, state))
-}
-
-/// Whether the network that plays has finite outputs along a game.
-pub(super) fn has_finite_outputs(setup: &Setup<'_>, learner: &Learner) -> bool {
-    let Setup { game, config, .. } = *setup;
-    let info = checkpoint_info(game, &config.net, &config.search.at_play(), learner.steps());
-    LoadedNetwork::new(info, learner.averaged().clone()).is_finite(game)
 }
 
 /// The replay window.
