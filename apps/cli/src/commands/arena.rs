@@ -2,7 +2,9 @@
 
 mod options;
 mod contest;
+mod checkpoints;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +15,7 @@ use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_search::Stop;
 use turnstone_selfplay::{Games, TrainableGame};
 
+use self::checkpoints::{expanded, of_run};
 use self::contest::Contest;
 use self::options::OptionArgs;
 use crate::args::{GameArgs, thread_count};
@@ -29,14 +32,26 @@ Examples:
   turnstone arena {mancala} alphabeta:depth=6 mcts:sims=500 --games 100
       a match
   turnstone arena mancala alphabeta:depth=5 --ladder
-      an agent's Elo")]
+      an agent's Elo
+  turnstone arena mancala alphabeta:depth=5 --checkpoints runs/mancala --every 4 --format gauntlet
+      the first agent against checkpoints of a run")]
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,
-    /// Agents: two for a match, more for a tournament, one for --ladder. GAME may also be a .toml file, a tournament's
+    /// Agents: two for a match, more for a tournament, one for --ladder; `*` in the name of a checkpoint stands for all
+    /// such files. GAME may also be a .toml file, a tournament's
     /// or a run's config; its agents are used if none are given
     #[arg(value_name = "AGENT")]
     agents: Vec<AgentSpec>,
+    /// Add the numbered checkpoints of a run
+    #[arg(long, value_name = "RUN", conflicts_with = "ladder")]
+    checkpoints: Option<PathBuf>,
+    /// Of those, every n-th, counted from the newest
+    #[arg(long, value_name = "N", default_value = "1", requires = "checkpoints")]
+    every: NonZeroUsize,
+    /// Simulations per move of those
+    #[arg(long, value_name = "SIMS", default_value = "100", requires = "checkpoints")]
+    sims: u32,
     #[command(flatten)]
     options: OptionArgs,
     /// Number of threads; it does not change the result [default: one per core]
@@ -67,12 +82,15 @@ pub(crate) struct Arena {
 impl Arena {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
         let cluster = self.cluster.named()?;
-        let options = self.options.0.clone();
+        let (options, mut agents) = (self.options.0.clone(), expanded(&self.agents)?);
+        if let Some(run) = &self.checkpoints {
+            agents.extend(of_run(run, self.every.get(), self.sims)?);
+        }
         let contest = match self.game.file() {
-            Some(path) => Contest::read(path, &self.agents, &self.game.params(), options, games)?,
+            Some(path) => Contest::read(path, &agents, &self.game.params(), options, games)?,
             None => {
-                let game = self.game.game_of(&self.agents.iter().collect::<Vec<_>>(), games)?;
-                Contest { game, agents: self.agents.clone(), options }
+                let game = self.game.game_of(&agents.iter().collect::<Vec<_>>(), games)?;
+                Contest { game, agents, options }
             }
         };
         if contest.agents.iter().any(AgentSpec::is_human) {
