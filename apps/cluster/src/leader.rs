@@ -7,6 +7,7 @@ mod cut;
 mod key;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -35,8 +36,9 @@ use crate::server::Credentials;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Number of failures of a job at which the run ends.
 const MOST_FAILURES: u32 = 3;
-/// Number of workers that may be killed over a job. It is larger, since that is seldom the job's fault.
-const MOST_DELIVERIES: i64 = 10;
+/// Number of workers that may be killed over a job before it is put on the queue again, which is done once. It is larger, since
+/// that is seldom the job's fault.
+const MOST_DELIVERIES: i64 = 5;
 
 /// Number of results that are removed at the same time.
 const MOST_REQUESTS: usize = 256;
@@ -102,6 +104,8 @@ struct Active<'i, 'a> {
     news: Instant,
     /// Number of looks that have found no worker.
     without: u32,
+    /// Items of the last job that was on the server and yet not delivered.
+    stuck: Range<usize>,
 }
 
 impl Active<'_, '_> {
@@ -157,7 +161,8 @@ impl Leader {
             (status.stage, status.items) = (items.stage.clone(), [0, items.count as u64]);
             status.workers.clear();
         }
-        let mut active = Active { items, sum, received, failures: BTreeMap::new(), began: now, news: now, without: 0 };
+        let (failures, stuck) = (BTreeMap::new(), 0..0);
+        let mut active = Active { items, sum, received, failures, began: now, news: now, without: 0, stuck };
         let done = self.link.wait(self.collect(&mut active));
         lock(&self.key.status).stage.clear();
         done
@@ -300,12 +305,18 @@ impl Leader {
         let stream = js.get_stream_no_info(JOBS).await?;
         let Ok(left) = stream.get_last_raw_message_by_subject(&job_subject(&self.run)).await else { return Ok(false) };
         let job: Job = serde_json::from_slice(&left.payload)?;
+        let last = job.first + job.count - 1;
+        // A server that was killed may have kept the acknowledgement of a job and lost its results.
+        if !active.stuck.contains(&job.first) {
+            active.stuck = job.first..last + 1;
+            return Ok(false);
+        }
         bail!(
-            "{}, items {} to {}: {MOST_DELIVERIES} workers were killed over this job or fell silent (see what they say, and \
-             whether their memory is enough)",
+            "{}, items {} to {last}: {} workers were killed over this job or fell silent (see what they say, and whether their \
+             memory is enough)",
             active.items.stage,
             job.first,
-            job.first + job.count - 1
+            2 * MOST_DELIVERIES
         );
     }
 
