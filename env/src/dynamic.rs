@@ -14,7 +14,7 @@ use crate::any_state::AnyState;
 use crate::board::Board;
 use crate::error::Error;
 #[cfg(not(target_family = "wasm"))]
-use crate::lanes::{AutoReset, GameLanes, Lanes};
+use crate::game_batch::{AutoReset, BatchOf, GameBatch};
 use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::params::Params;
@@ -109,7 +109,7 @@ pub trait DynGame: Debug + Send + Sync {
     /// # Panics
     /// If `envs` is 0.
     #[cfg(not(target_family = "wasm"))]
-    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes>;
+    fn game_batch(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn GameBatch>;
 
     /// The image of a position under the symmetry of this index in [`Spec::symmetries`].
     ///
@@ -285,8 +285,8 @@ impl<G: Notation, K: 'static> DynGame for Erased<G, K> {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    fn lanes(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn Lanes> {
-        Box::new(GameLanes::new(self.game.clone(), envs, threads, auto_reset))
+    fn game_batch(&self, envs: usize, threads: usize, auto_reset: AutoReset) -> Box<dyn GameBatch> {
+        Box::new(BatchOf::new(self.game.clone(), envs, threads, auto_reset))
     }
 
     fn permuted(&self, state: &AnyState, symmetry: usize) -> AnyState {

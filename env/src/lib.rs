@@ -38,7 +38,7 @@ mod playout;
 pub mod perft;
 mod any_state;
 #[cfg(not(target_family = "wasm"))]
-mod lanes;
+mod game_batch;
 mod dynamic;
 mod gym;
 mod game_list;
@@ -52,13 +52,13 @@ pub use action::{Action, ActionList};
 pub use any_state::AnyState;
 pub use dynamic::{DynGame, Erased};
 pub use error::{Error, shortened};
+#[cfg(not(target_family = "wasm"))]
+pub use game_batch::{AutoReset, GameBatch, VecBuffers};
 pub use game_list::{Games, Row};
 pub use grid::Grid;
 pub use gym::{Env, TimeStep};
 #[cfg(not(target_family = "wasm"))]
 pub use gym::{VecEnv, VecStep};
-#[cfg(not(target_family = "wasm"))]
-pub use lanes::{AutoReset, Lanes, VecBuffers};
 pub use make::make;
 #[cfg(not(target_family = "wasm"))]
 pub use make::make_vec;

@@ -129,33 +129,33 @@ fn a_game_that_ends_starts_anew_in_the_next_step_or_never() {
     let game = MuTorere { max_plies: 2, ..MuTorere::default() };
     let [first, second] = ["0,4", "1,0"].map(|text| game.parse_action(&game.start(), text).expect("an action"));
     for mode in [AutoReset::NextStep, AutoReset::Disabled] {
-        let (mut lanes, mut row) = (Erased::new(game).lanes(1, 1, mode), row());
-        lanes.step(&[first], &mut row.buffers()).expect("legal");
-        lanes.step(&[second], &mut row.buffers()).expect("legal");
-        assert!(row.truncated[0] && !row.terminated[0] && lanes.outcome(0).is_some());
-        assert_eq!(game.position_text(lanes.state(0).of()), "201212121 1 2", "the last position is seen");
+        let (mut batch, mut row) = (Erased::new(game).game_batch(1, 1, mode), row());
+        batch.step(&[first], &mut row.buffers()).expect("legal");
+        batch.step(&[second], &mut row.buffers()).expect("legal");
+        assert!(row.truncated[0] && !row.terminated[0] && batch.outcome(0).is_some());
+        assert_eq!(game.position_text(batch.state(0).of()), "201212121 1 2", "the last position is seen");
         let mut sampled = Vec::new();
-        lanes.sample(&mut sampled);
-        let next = lanes.step(&sampled, &mut row.buffers());
+        batch.sample(&mut sampled);
+        let next = batch.step(&sampled, &mut row.buffers());
         if mode == AutoReset::NextStep {
             next.expect("the action is ignored");
             assert_eq!(
-                (lanes.state(0), row.truncated[0], lanes.outcome(0)),
+                (batch.state(0), row.truncated[0], batch.outcome(0)),
                 (AnyState::new(game.start()), false, None)
             );
             assert_eq!(row.masks.iter().filter(|&&legal| legal).count(), 4, "those of the start");
         } else {
             assert_eq!(next.expect_err("it is over").to_string(), "env 0: action `0,1`: the game is over");
             assert!(row.masks.iter().all(|legal| !legal));
-            lanes.reset(None, &|env| env != 0, &mut row.buffers());
-            assert!(lanes.outcome(0).is_some(), "only the envs that are named are reset");
-            lanes.reset(None, &|env| env == 0, &mut row.buffers());
-            assert_eq!((lanes.state(0), lanes.outcome(0)), (AnyState::new(game.start()), None));
+            batch.reset(None, &|env| env != 0, &mut row.buffers());
+            assert!(batch.outcome(0).is_some(), "only the envs that are named are reset");
+            batch.reset(None, &|env| env == 0, &mut row.buffers());
+            assert_eq!((batch.state(0), batch.outcome(0)), (AnyState::new(game.start()), None));
         }
     }
-    let (mut lanes, mut row) = (Erased::new(game).lanes(1, 1, AutoReset::NextStep), row());
-    lanes.step(&[first], &mut row.buffers()).expect("legal");
-    lanes.step(&[second], &mut row.buffers()).expect("legal");
+    let (mut batch, mut row) = (Erased::new(game).game_batch(1, 1, AutoReset::NextStep), row());
+    batch.step(&[first], &mut row.buffers()).expect("legal");
+    batch.step(&[second], &mut row.buffers()).expect("legal");
     assert!(row.masks.iter().all(|&legal| legal), "any action is accepted");
 }
 
@@ -171,10 +171,10 @@ fn games_start_at_positions_whatever_the_threads() {
     let states: Vec<AnyState> = any.legal_actions(&any.start()).iter().map(after).collect();
     let run = |threads: usize| {
         let mut rows = Rows::new(&game.spec(), 5);
-        let mut lanes = Erased::new(game).lanes(5, threads, AutoReset::Disabled);
-        lanes.reset(Some(1), &|_| true, &mut rows.buffers());
-        lanes.set(&[None, Some(states[1].clone()), None, None, Some(states[4].clone())], &mut rows.buffers());
-        let found: Vec<AnyState> = (0..5).map(|env| lanes.state(env)).collect();
+        let mut batch = Erased::new(game).game_batch(5, threads, AutoReset::Disabled);
+        batch.reset(Some(1), &|_| true, &mut rows.buffers());
+        batch.set(&[None, Some(states[1].clone()), None, None, Some(states[4].clone())], &mut rows.buffers());
+        let found: Vec<AnyState> = (0..5).map(|env| batch.state(env)).collect();
         (found, rows)
     };
     let start = AnyState::new(game.start());
@@ -189,8 +189,8 @@ fn games_start_at_positions_whatever_the_threads() {
 #[test]
 #[should_panic(expected = "observations")]
 fn buffers_of_another_length_are_refused() {
-    let (mut lanes, mut row) = (Erased::new(MuTorere::default()).lanes(2, 2, AutoReset::SameStep), row());
-    lanes.reset(Some(1), &|_| true, &mut row.buffers());
+    let (mut batch, mut row) = (Erased::new(MuTorere::default()).game_batch(2, 2, AutoReset::SameStep), row());
+    batch.reset(Some(1), &|_| true, &mut row.buffers());
 }
 
 /// Buffers for several envs.

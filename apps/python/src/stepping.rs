@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use turnstone_env::{Action, ActionList, AutoReset, Error, Lanes, Rules, VecBuffers};
+use turnstone_env::{Action, ActionList, AutoReset, Error, GameBatch, Rules, VecBuffers};
 
 use crate::errors::value_error;
 use crate::game::Game;
 use crate::py_game::PyState;
 
 pub(crate) struct Stepping {
-    pub(crate) lanes: Box<dyn Lanes>,
+    pub(crate) game_batch: Box<dyn GameBatch>,
     /// The actions of the step.
     pub(crate) actions: Vec<Action>,
     /// Whether the caller has started the games.
@@ -20,8 +20,8 @@ impl Stepping {
     pub(crate) fn new(game: &Game, envs: usize, threads: usize, auto_reset: AutoReset) -> Self {
         // Threads would wait for one another where the rules are in Python.
         let threads = if game.python().is_some() { 1 } else { threads };
-        let lanes = game.rules.lanes(envs, threads, auto_reset);
-        Self { lanes, actions: Vec::with_capacity(envs), is_reset: false }
+        let game_batch = game.rules.game_batch(envs, threads, auto_reset);
+        Self { game_batch, actions: Vec::with_capacity(envs), is_reset: false }
     }
 }
 
@@ -30,14 +30,15 @@ impl Stepping {
     pub(crate) fn step(&mut self, game: &Game, out: &mut VecBuffers<'_>) -> Result<(), Error> {
         if let Some(rules) = game.python() {
             let mut legal = ActionList::new();
-            let plays = self.actions.iter().enumerate().map(|(env, &action)| (*self.lanes.state(env).of(), action));
+            let plays =
+                self.actions.iter().enumerate().map(|(env, &action)| (*self.game_batch.state(env).of(), action));
             let mut is_legal = |(state, action): &(PyState, Action)| {
                 rules.legal(state, &mut legal);
                 legal.contains(*action)
             };
             rules.expect_plays(plays.filter(&mut is_legal).collect());
         }
-        self.lanes.step(&self.actions, out)
+        self.game_batch.step(&self.actions, out)
     }
 }
 

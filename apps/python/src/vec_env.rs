@@ -133,8 +133,8 @@ impl VecEnv {
         let which = |env: usize| which.as_ref().is_none_or(|mask| mask[env]);
         positions.iter_mut().flatten().enumerate().for_each(|(env, position)| drop(position.take_if(|_| !which(env))));
         self.with_buffers(py, |inner, out| {
-            inner.lanes.reset(seed, &which, out);
-            positions.iter().for_each(|positions| inner.lanes.set(positions, out));
+            inner.game_batch.reset(seed, &which, out);
+            positions.iter().for_each(|positions| inner.game_batch.set(positions, out));
             inner.is_reset = true;
         })?;
         Ok(self.on_reset.clone_ref(py))
@@ -147,7 +147,7 @@ impl VecEnv {
         if !self.inner()?.is_reset {
             return Err(PyRuntimeError::new_err("reset the VecEnv before the first positions are set"));
         }
-        self.with_buffers(py, |inner, out| inner.lanes.set(&positions, out))?;
+        self.with_buffers(py, |inner, out| inner.game_batch.set(&positions, out))?;
         Ok(self.on_reset.clone_ref(py))
     }
 
@@ -172,27 +172,27 @@ impl VecEnv {
     /// A uniformly random legal action for each env, int64 [num_envs].
     fn sample<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let mut inner = self.inner()?;
-        let Stepping { lanes, actions, .. } = &mut *inner;
-        lanes.sample(actions);
+        let Stepping { game_batch, actions, .. } = &mut *inner;
+        game_batch.sample(actions);
         Ok(PyArray1::from_iter(py, actions.iter().map(|action| i64::from(action.0))))
     }
 
     /// The position in an env.
     fn state(&self, env: i64) -> PyResult<State> {
         let env = self.env(env)?;
-        Ok(State::new(self.game.clone(), self.inner()?.lanes.state(env)))
+        Ok(State::new(self.game.clone(), self.inner()?.game_batch.state(env)))
     }
 
     /// The last position of the game that ended last in an env since the reset; None without one.
     fn final_state(&self, env: i64) -> PyResult<Option<State>> {
         let env = self.env(env)?;
-        Ok(self.inner()?.lanes.final_state(env).map(|state| State::new(self.game.clone(), state)))
+        Ok(self.inner()?.game_batch.final_state(env).map(|state| State::new(self.game.clone(), state)))
     }
 
     /// How the game that ended in the last step of an env ended; None if none ended.
     fn outcome(&self, env: i64) -> PyResult<Option<Outcome>> {
         let env = self.env(env)?;
-        Ok(self.inner()?.lanes.outcome(env).map(Outcome))
+        Ok(self.inner()?.game_batch.outcome(env).map(Outcome))
     }
 
     fn __len__(&self) -> usize {
@@ -233,7 +233,7 @@ impl VecEnv {
             on_reset,
             on_step,
         };
-        envs.with_buffers(py, |inner, out| inner.lanes.reset(Some(0), &|_| true, out))?;
+        envs.with_buffers(py, |inner, out| inner.game_batch.reset(Some(0), &|_| true, out))?;
         Ok(envs)
     }
 

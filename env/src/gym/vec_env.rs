@@ -4,7 +4,7 @@ use crate::action::Action;
 use crate::any_state::AnyState;
 use crate::dynamic::{DynGame, Erased};
 use crate::error::Error;
-use crate::lanes::{AutoReset, Lanes, VecBuffers};
+use crate::game_batch::{AutoReset, GameBatch, VecBuffers};
 use crate::notation::Notation;
 use crate::outcome::Outcome;
 use crate::side::Side;
@@ -55,7 +55,7 @@ pub struct VecStep<'a> {
 /// ```
 #[derive(Debug)]
 pub struct VecEnv {
-    lanes: Box<dyn Lanes>,
+    game_batch: Box<dyn GameBatch>,
     buffers: Buffers,
 }
 
@@ -85,7 +85,7 @@ impl VecEnv {
     /// # Panics
     /// If `envs` is 0.
     pub fn of(game: &dyn DynGame, envs: usize, threads: usize) -> Self {
-        let (lanes, spec) = (game.lanes(envs, threads, AutoReset::SameStep), game.spec());
+        let (game_batch, spec) = (game.game_batch(envs, threads, AutoReset::SameStep), game.spec());
         let buffers = Buffers {
             observations: vec![0.0; envs * spec.tensor_len()],
             masks: vec![false; envs * spec.actions],
@@ -96,7 +96,7 @@ impl VecEnv {
             movers: vec![Side::First; envs],
             outcomes: vec![None; envs],
         };
-        let mut all = Self { lanes, buffers };
+        let mut all = Self { game_batch, buffers };
         all.reset(Some(0));
         all
     }
@@ -104,30 +104,30 @@ impl VecEnv {
     /// Shapes and names of planes and actions.
     #[must_use]
     pub fn spec(&self) -> &Spec {
-        self.lanes.spec()
+        self.game_batch.spec()
     }
 
     /// Number of envs.
     #[must_use]
     pub fn envs(&self) -> usize {
-        self.lanes.envs()
+        self.game_batch.envs()
     }
 
     /// The present state of an env.
     #[must_use]
     pub fn state(&self, env: usize) -> AnyState {
-        self.lanes.state(env)
+        self.game_batch.state(env)
     }
 
     /// The last state of the latest game that ended in an env since the reset.
     #[must_use]
     pub fn final_state(&self, env: usize) -> Option<AnyState> {
-        self.lanes.final_state(env)
+        self.game_batch.final_state(env)
     }
 
     /// Starts a new game in every env. A seed restarts all random streams; without one they continue.
     pub fn reset(&mut self, seed: Option<u64>) -> VecStep<'_> {
-        self.lanes.reset(seed, &|_| true, &mut self.buffers.rows());
+        self.game_batch.reset(seed, &|_| true, &mut self.buffers.rows());
         self.collect();
         self.batch()
     }
@@ -137,14 +137,14 @@ impl VecEnv {
     /// # Errors
     /// There are not as many actions as envs, or one is illegal: then the first such env is named. Nothing is played.
     pub fn step(&mut self, actions: &[Action]) -> Result<VecStep<'_>, Error> {
-        self.lanes.step(actions, &mut self.buffers.rows())?;
+        self.game_batch.step(actions, &mut self.buffers.rows())?;
         self.collect();
         Ok(self.batch())
     }
 
     /// Fills `actions` with a uniformly random legal action for each env, from the env's own random stream.
     pub fn sample(&mut self, actions: &mut Vec<Action>) {
-        self.lanes.sample(actions);
+        self.game_batch.sample(actions);
     }
 
     /// What the last reset or step left in the buffers.
@@ -159,7 +159,7 @@ impl VecEnv {
         for (mover, &index) in movers.iter_mut().zip(&*mover_indices) {
             *mover = Side::BOTH[usize::from(index)];
         }
-        self.lanes.outcomes(outcomes);
+        self.game_batch.outcomes(outcomes);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::spec::Spec;
 
-/// Buffers that [`Lanes`](crate::Lanes) writes to, one row per env.
+/// Buffers that [`GameBatch`](crate::GameBatch) writes to, one row per env.
 #[derive(Debug)]
 pub struct VecBuffers<'a> {
     /// `[envs, planes, height, width]`, each as seen by its mover (see [`Spec`]).

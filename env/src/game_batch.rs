@@ -23,11 +23,11 @@ use crate::spec::Spec;
 use self::part::{Kind, Part};
 
 /// A fixed number of games of one kind, stepped together, without buffers of their own: [`VecEnv`](crate::VecEnv) adds
-/// them. [`DynGame::lanes`](crate::DynGame::lanes) makes them.
+/// them. [`DynGame::game_batch`](crate::DynGame::game_batch) makes them.
 ///
 /// # Panics
 /// Methods that write panic if a buffer has the wrong length.
-pub trait Lanes: Debug + Send {
+pub trait GameBatch: Debug + Send {
     /// Shapes and names of planes and actions.
     fn spec(&self) -> &Spec;
 
@@ -63,13 +63,13 @@ pub trait Lanes: Debug + Send {
     /// The outcome of a game that ended in an env in the last step.
     fn outcome(&self, env: usize) -> Option<Outcome>;
 
-    /// [`Lanes::outcome`] of every env, `[envs]`.
+    /// [`GameBatch::outcome`] of every env, `[envs]`.
     fn outcomes(&self, out: &mut [Option<Outcome>]);
 }
 
 /// Games of a known type, side by side.
 #[derive(Clone, Debug)]
-pub(crate) struct GameLanes<G: Notation> {
+pub(crate) struct BatchOf<G: Notation> {
     kind: Kind<G>,
     /// Number of envs of each part but the last, which may have fewer.
     share: usize,
@@ -77,7 +77,7 @@ pub(crate) struct GameLanes<G: Notation> {
     parts: Vec<Part<G>>,
 }
 
-impl<G: Notation> GameLanes<G> {
+impl<G: Notation> BatchOf<G> {
     /// Creates `envs` games at their start, stepped by up to `threads` threads.
     ///
     /// # Panics
@@ -87,9 +87,9 @@ impl<G: Notation> GameLanes<G> {
         let (kind, share) = (Kind::new(game, auto_reset), envs.div_ceil(threads.max(1)));
         let starts = (0..envs).step_by(share);
         let parts: Vec<_> = starts.map(|start| Part::new(&kind, share.min(envs - start))).collect();
-        let mut lanes = Self { kind, share, parts };
-        lanes.seed(0);
-        lanes
+        let mut game_batch = Self { kind, share, parts };
+        game_batch.seed(0);
+        game_batch
     }
 
     /// Restarts the random streams of all envs.
@@ -121,7 +121,7 @@ impl<G: Notation> GameLanes<G> {
     }
 }
 
-impl<G: Notation> Lanes for GameLanes<G> {
+impl<G: Notation> GameBatch for BatchOf<G> {
     fn spec(&self) -> &Spec {
         &self.kind.spec
     }

@@ -1,4 +1,4 @@
-//! Neighbouring envs of [`Lanes`](crate::Lanes), stepped by one thread.
+//! Neighbouring envs of [`GameBatch`](crate::GameBatch), stepped by one thread.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::action::{Action, ActionList};
-use crate::lanes::buffers::VecBuffers;
-use crate::lanes::legal::LegalActions;
+use crate::game_batch::buffers::VecBuffers;
+use crate::game_batch::legal::LegalActions;
 use crate::outcome::Outcome;
 use crate::rules::Rules;
 use crate::side::Side;
