@@ -56,6 +56,7 @@ mod spec;
 mod levels;
 mod kinds;
 mod agent;
+pub mod review;
 pub mod sheet;
 
 /// The crates that a game of your own needs, so that its manifest names this one only.

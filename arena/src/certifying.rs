@@ -283,21 +283,7 @@ impl Certifying<'_> {
         let mut players = [const { String::new() }; 2];
         players[seat.index()] = self.agent.spec.to_string();
         players[seat.other().index()] = "refutation".to_owned();
-        let mut last = start.clone();
-        line.iter().for_each(|&action| self.game.play(&mut last, action));
-        let outcome = self.game.outcome(&last);
-        PlayedGame {
-            game: self.game.name().to_owned(),
-            params: self.game.params(),
-            players,
-            start: self.game.position_text(start),
-            moves: self.game.line_texts(start, line),
-            position: self.game.position_text(&last),
-            outcome: outcome.map(|outcome| outcome.name().to_owned()),
-            margin: outcome.map(|outcome| outcome.margin).filter(|&margin| margin != 0),
-            truncated: outcome.is_some_and(|outcome| outcome.truncated),
-            resigned: None,
-        }
+        PlayedGame::new(self.game, players, start, line)
     }
 }
 

@@ -36,7 +36,9 @@ pub use options::MatchOptions;
 pub use record::{
     Ending, GameRecord, Incident, Penalty, TournamentFormat, TournamentHeader, TournamentRecord, TournamentSettings,
 };
-pub use remote::{Remote, RemoteAnswer, RemotePositions, RemoteRound, check_portable, is_portable};
+pub use remote::{
+    Remote, RemoteAnswer, RemotePositions, RemoteRound, RunStatus, WorkerStatus, check_portable, is_portable,
+};
 pub use result::{BySeat, Tally};
 pub use saved_games::{PlayedGame, Replay, SavedGame};
 pub use schedule::PlannedGame;

@@ -185,7 +185,7 @@ const NO_RANDOM: &str = "a ladder needs the agent `random`, whose Elo is 0";
 
 impl MatchResult {
     /// Names of the files with the result; the games are in a journal beside them.
-    pub const FILES: [&str; 3] = ["result.json", "ratings.svg", "report.html"];
+    pub const FILES: [&str; 2] = ["result.json", "report.html"];
 
     /// Summary, record and rating as one JSON object.
     #[must_use]
@@ -209,12 +209,6 @@ impl MatchResult {
         report::text(&self.record, &self.summary)
     }
 
-    /// Chart of the ratings with their intervals, strongest agent first, as an SVG document.
-    #[must_use]
-    pub fn ratings_svg(&self) -> String {
-        report::ratings_svg(&self.summary)
-    }
-
     /// The report as an HTML page with all games on a board.
     ///
     /// # Errors
@@ -234,8 +228,7 @@ impl MatchResult {
 
     /// Writes [`MatchResult::FILES`].
     fn save(&self, game: &dyn PlayableGame, folder: &Path) -> Result<()> {
-        let texts =
-            [report::json(&self.record, &self.summary).to_string() + "\n", self.ratings_svg(), self.page(game)?];
+        let texts = [report::json(&self.record, &self.summary).to_string() + "\n", self.page(game)?];
         for (name, text) in Self::FILES.iter().zip(&texts) {
             let path = folder.join(name);
             atomic_write(&path, text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;

@@ -1,15 +1,16 @@
-//! Common parts of the program's HTML pages: frame and style, charts as SVG, boards to step through.
+//! Common parts of the program's HTML pages: frame and style, and the data of charts and of lines of play on boards, which one
+//! script draws.
 //!
 //! A page is self-contained and loads no other resources.
 
 mod frame;
-mod scale;
+mod numbers;
 mod chart;
-mod ranges;
 mod boards;
+mod line;
 
 pub use boards::Boards;
-pub use chart::{Chart, Form, Point, Series};
+pub use chart::{Chart, PERCENT, Point, Range, Series, ranges};
 pub use frame::{Page, Section, data, escaped, title};
-pub use ranges::{Range, ranges, ranges_document};
-pub use scale::{Scale, grouped, short, signed};
+pub use line::Line;
+pub use numbers::{grouped, signed};

@@ -1,4 +1,6 @@
-//! Games and answers that other machines play on behalf of this one.
+//! Games and answers that other machines play on behalf of this one, and their state.
+
+use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -7,6 +9,34 @@ use turnstone_agents::{Agent, Traits};
 
 use super::record::{GameRecord, TournamentHeader, TournamentSettings};
 use super::schedule::PlannedGame;
+
+/// What the leader of a run says of it every second, also in the file `cluster/status.json` of the run.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct RunStatus {
+    /// Random identifier of the leader.
+    pub leader: String,
+    /// Name of the game.
+    pub game: String,
+    /// What is being played; empty between two works.
+    pub stage: String,
+    /// Items received, and all of them.
+    pub items: [u64; 2],
+    /// Jobs done since the leader began, deliveries beyond the first, and failures.
+    pub jobs: [u64; 3],
+    /// The workers that have sent results for the last work, by name.
+    pub workers: BTreeMap<String, WorkerStatus>,
+}
+
+/// A worker of a run.
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Number of threads.
+    pub threads: usize,
+    /// Its items for the last work.
+    pub items: u64,
+    /// Items per second.
+    pub rate: f64,
+}
 
 /// Plays games and answers positions elsewhere, with the results that this machine would get.
 pub trait Remote: Sync {

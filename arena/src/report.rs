@@ -1,4 +1,4 @@
-//! Reports of a tournament: text, JSON, CSV, SVG, and an HTML page with all games on a board.
+//! Reports of a tournament: text, JSON, CSV, and an HTML page with all games on a board.
 
 mod columns;
 mod text;
@@ -12,7 +12,6 @@ pub(crate) use text::text;
 use serde_json::{Value, json};
 
 use super::{AgentResult, Summary, TournamentRecord};
-use crate::page::{Range, ranges_document};
 
 /// The summary and the record as one JSON object.
 pub(crate) fn json(record: &TournamentRecord, summary: &Summary) -> Value {
@@ -26,20 +25,4 @@ pub(super) fn agent_table(summary: &Summary) -> Value {
         std::iter::once(json!(agent.agent)).chain(columns::json_row(columns::AGENTS, agent)).collect()
     };
     json!({ "columns": columns, "rows": summary.agents.iter().map(row).collect::<Vec<_>>() })
-}
-
-/// Chart of the ratings with their intervals, strongest agent first, as an SVG document.
-pub(crate) fn ratings_svg(summary: &Summary) -> String {
-    ranges_document(RATINGS, "Elo", &rating_ranges(summary))
-}
-
-/// Title of the chart of ratings.
-const RATINGS: &str = "Ratings with 95 % intervals";
-
-fn rating_ranges(summary: &Summary) -> Vec<Range> {
-    let range = |agent: usize| {
-        let standing = &summary.agents[agent];
-        Range { name: standing.agent.clone(), value: standing.rating, interval: standing.rating_interval }
-    };
-    summary.ranking().into_iter().map(range).collect()
 }

@@ -34,13 +34,35 @@ pub struct PlayedGame {
     pub position: String,
     /// Name of the result: `player1`, `player2` or `draw`; `None` if the game was left before its end.
     pub outcome: Option<String>,
-    /// Score of player 1 minus score of player 2, where the game keeps scores.
+    /// Score of player 1 minus score of player 2, 0 where the game keeps none; `None` as `outcome`.
     pub margin: Option<i16>,
     /// Whether a limit of plies ended the game.
     pub truncated: bool,
     /// Number of the player that has resigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resigned: Option<u8>,
+}
+
+impl PlayedGame {
+    /// The record of a line of play between two players, the first side's first.
+    #[must_use]
+    pub fn new(game: &dyn DynGame, players: [String; 2], start: &AnyState, line: &[Action]) -> Self {
+        let mut last = start.clone();
+        line.iter().for_each(|&action| game.play(&mut last, action));
+        let outcome = game.outcome(&last);
+        Self {
+            game: game.name().to_owned(),
+            params: game.params(),
+            players,
+            start: game.position_text(start),
+            moves: game.line_texts(start, line),
+            position: game.position_text(&last),
+            outcome: outcome.map(|outcome| outcome.name().to_owned()),
+            margin: outcome.map(|outcome| outcome.margin),
+            truncated: outcome.is_some_and(|outcome| outcome.truncated),
+            resigned: None,
+        }
+    }
 }
 
 /// A saved game. Its moves are not checked yet.
@@ -112,9 +134,19 @@ impl SavedGame {
             Some(text) => game.parse_position(text).context("the first position")?,
             None => game.start(),
         };
+        Replay::new(game, first, &self.moves)
+    }
+}
+
+impl Replay {
+    /// Plays moves from a position by the rules.
+    ///
+    /// # Errors
+    /// A move does not fit the game.
+    pub fn new(game: &dyn DynGame, first: AnyState, moves: &[String]) -> Result<Self> {
         let mut positions = vec![first];
-        let mut actions = Vec::with_capacity(self.moves.len());
-        for (text, ply) in self.moves.iter().zip(1..) {
+        let mut actions = Vec::with_capacity(moves.len());
+        for (text, ply) in moves.iter().zip(1..) {
             let mut state = positions[ply - 1].clone();
             let played = game
                 .parse_action(&state, text)
@@ -123,7 +155,7 @@ impl SavedGame {
             actions.push(played);
             positions.push(state);
         }
-        Ok(Replay { positions, actions })
+        Ok(Self { positions, actions })
     }
 }
 

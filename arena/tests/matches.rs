@@ -142,7 +142,6 @@ fn check_files(result: &MatchResult, game: &dyn PlayableGame, folder: &Path) {
     let text = |name: &str| fs::read_to_string(folder.join(name)).expect("a file of the match");
     assert_eq!(text("result.json"), format!("{}\n", result.json()));
     assert_eq!(text("games.jsonl").lines().count(), 5);
-    assert_eq!(text("ratings.svg"), result.ratings_svg());
     assert_eq!(text("report.html"), result.page(game).expect("legal moves"));
 }
 

@@ -7,6 +7,8 @@ mod paint;
 mod sheet;
 pub(crate) mod labels;
 
+pub use sheet::escaped;
+
 pub(crate) use paint::Paint;
 pub(crate) use sheet::{MARGIN, RING, STONE, Sheet, UNIT};
 

@@ -9,6 +9,7 @@ use turnstone_search::CacheStats;
 
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
+use turnstone_arena::page::PERCENT;
 use turnstone_arena::{BySeat, LadderRating, MatchResult, MatchScore, Meeting};
 
 /// Metrics of one iteration. All but `timing` are identical when a run is repeated.
@@ -222,14 +223,10 @@ impl Metrics {
         (!self.arena.is_empty()).then(|| scores.sum::<f64>() / self.arena.len() as f64)
     }
 
-    /// Returns the mean of a loss over the iteration's learner steps, if it is known.
-    #[must_use]
-    pub fn loss(&self, of: impl Fn(&StepReport) -> f64) -> Option<f64> {
-        self.losses.as_ref().map(of)
-    }
+    /// The stages of an iteration.
+    pub(crate) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];
 
-    /// Returns the seconds of self-play alone, of learning alone, of both at the same time, of matches, and of the rest,
-    /// such as files.
+    /// Returns the seconds of each of the stages.
     #[must_use]
     pub fn stage_seconds(&self) -> [f64; 5] {
         let Timing { self_play_seconds, learn_seconds, both_seconds: both, match_seconds, seconds, .. } = self.timing;
@@ -268,53 +265,199 @@ impl Metrics {
     /// Writes the metrics as TensorBoard scalars over the learner's steps.
     pub fn report(&self, events: &mut EventLog) {
         let mut scalar = |tag: &str, value: f64| events.scalar(tag, value, self.step);
-        if let Some(losses) = &self.losses {
-            scalar("loss/policy", losses.policy_loss);
-            scalar("loss/value", losses.value_loss);
-            losses.targets.iter().for_each(|(name, &loss)| scalar(&format!("loss/{name}"), loss));
-            scalar("loss/total", losses.total_loss);
-            scalar("policy/divergence", losses.policy_divergence);
-            scalar("policy/entropy", losses.policy_entropy);
-            scalar("learner/gradient_norm", losses.gradient_norm);
+        let in_charts = [STRENGTH, LEARNING, THROUGHPUT].into_iter().flatten().flat_map(|figure| figure.quantities);
+        for (tag, _, value) in in_charts.chain(OTHERS).filter(|(tag, _, _)| !tag.is_empty()) {
+            value(self).into_iter().for_each(|value| scalar(tag, value));
         }
-        let timing = &self.timing;
-        let [first_wins, draws, second_wins] = self.outcome_shares.map_or([None; 3], |shares| shares.map(Some));
-        for (tag, value) in [
-            ("learner/learning_rate", self.learning_rate),
-            ("self_play/game_length", self.game_length),
-            ("self_play/player_1_wins", first_wins),
-            ("self_play/draws", draws),
-            ("self_play/player_2_wins", second_wins),
-            ("self_play/positions_per_second", timing.positions_per_second),
-            ("self_play/evaluations_per_second", timing.evaluations_per_second),
-            ("time/self_play", Some(timing.self_play_seconds)),
-            ("time/learning", Some(timing.learn_seconds)),
-            ("time/both", Some(timing.both_seconds)),
-            ("time/matches", Some(timing.match_seconds)),
-            ("time/files", Some(timing.file_seconds)),
-            ("time/iteration", Some(timing.seconds)),
-            ("time/idle_cores", timing.idle_core_seconds),
-            ("replay/window", self.window.map(|positions| positions as f64)),
-        ] {
-            value.into_iter().for_each(|value| scalar(tag, value));
+        for (name, &loss) in self.losses.iter().flat_map(|losses| &losses.targets) {
+            scalar(&format!("loss/{name}"), loss);
         }
         for result in &self.arena {
             scalar(&opponent_tag("score", &result.opponent), result.score);
             scalar(&opponent_tag("elo", &result.opponent), result.elo_or_bound());
         }
-        if let Some(result) = &self.previous_best {
-            scalar("arena/score_vs_previous_best", result.score);
-        }
-        if let Some(ladder) = &self.ladder {
-            scalar("arena/ladder_elo", ladder.elo);
-        }
-        if let Some(grade) = &self.grade {
-            scalar("truth/kept", grade.all.value());
-            scalar("truth/kept_critical", grade.critical.value());
-            grade.value_head.iter().for_each(|head| scalar("truth/value_head", head.accuracy.value()));
-        }
     }
 }
+
+/// A quantity of an iteration: its tag in TensorBoard, empty for none; its name in the legend of its chart; its value.
+pub(crate) type Quantity = (&'static str, &'static str, fn(&Metrics) -> Option<f64>);
+
+/// A chart of quantities over the iterations, which the page of a run shows and TensorBoard gets the scalars of. A new metric
+/// is an entry below.
+pub(crate) struct Figure {
+    pub(crate) title: &'static str,
+    /// Unit of the values; those of `%` are shares, and those of a stack are drawn as shares of their sum.
+    pub(crate) unit: &'static str,
+    pub(crate) is_stacked: bool,
+    /// The axis, if it does not follow from the values.
+    pub(crate) y: Option<[f64; 3]>,
+    pub(crate) quantities: &'static [Quantity],
+    pub(crate) note: &'static str,
+    /// Whether a quantity that is always 0 is left out.
+    pub(crate) hides_zeros: bool,
+    /// Whether pages that compare runs show it.
+    pub(crate) is_compared: bool,
+}
+
+const fn lines(title: &'static str, unit: &'static str, quantities: &'static [Quantity], note: &'static str) -> Figure {
+    Figure { title, unit, is_stacked: false, y: None, quantities, note, hides_zeros: false, is_compared: false }
+}
+
+impl Figure {
+    const fn compared(self) -> Self {
+        Self { is_compared: true, ..self }
+    }
+}
+
+/// Of pages that compare runs; the page of a run shows the same with intervals.
+pub(crate) static STRENGTH: &[Figure] = &[
+    Figure {
+        y: Some(PERCENT),
+        ..lines("Score", "%", &[("", "mean", Metrics::mean_score)], "On the ladder, or mean over the opponents.")
+    }
+    .compared(),
+    lines(
+        "Elo on the ladder",
+        "Elo",
+        &[("arena/ladder_elo", "checkpoint", |it| Some(it.ladder.as_ref()?.elo))],
+        "Random play has 0.",
+    )
+    .compared(),
+    lines(
+        "Moves that preserve the value",
+        "%",
+        &[("truth/kept", "all positions", |it| Some(it.grade.as_ref()?.all.value()))],
+        "Against exact values.",
+    )
+    .compared(),
+];
+
+pub(crate) static LEARNING: &[Figure] = &[
+    lines(
+        "Losses",
+        "nats",
+        &[
+            ("loss/policy", "policy", |it| Some(it.losses.as_ref()?.policy_loss)),
+            ("loss/value", "value", |it| Some(it.losses.as_ref()?.value_loss)),
+        ],
+        "Cross-entropies of policy and win/draw/loss, means over an iteration's steps.",
+    )
+    .compared(),
+    lines(
+        "Policy divergence",
+        "nats",
+        &[("policy/divergence", "from the search's policy", |it| Some(it.losses.as_ref()?.policy_divergence))],
+        "KL divergence of the network's policy from the targets: policy loss minus the targets' entropy.",
+    )
+    .compared(),
+    lines(
+        "Policy entropy",
+        "nats",
+        &[("policy/entropy", "of the network", |it| Some(it.losses.as_ref()?.policy_entropy))],
+        "Entropy of the network's policy over the legal actions.",
+    ),
+    Figure {
+        is_stacked: true,
+        ..lines(
+            "Outcomes of self-play",
+            "%",
+            &[
+                ("self_play/player_1_wins", "player 1 wins", |it| Some(it.outcome_shares?[0])),
+                ("self_play/draws", "draws", |it| Some(it.outcome_shares?[1])),
+                ("self_play/player_2_wins", "player 2 wins", |it| Some(it.outcome_shares?[2])),
+            ],
+            "Shares of each iteration's games.",
+        )
+    },
+    lines(
+        "Length of games",
+        "plies",
+        &[("self_play/game_length", "mean", |it| it.game_length)],
+        "Random opening plies included.",
+    )
+    .compared(),
+    lines(
+        "Learning rate",
+        "",
+        &[("learner/learning_rate", "AdamW", |it| it.learning_rate)],
+        "At the end of each iteration.",
+    ),
+    lines(
+        "Gradient norm",
+        "",
+        &[("learner/gradient_norm", "before clipping", |it| Some(it.losses.as_ref()?.gradient_norm))],
+        "Over all parameters together, means over an iteration's steps.",
+    ),
+    lines(
+        "Replay window",
+        "positions",
+        &[("replay/window", "positions", |it| Some(it.window? as f64))],
+        "Positions that batches are drawn from.",
+    ),
+];
+
+pub(crate) static THROUGHPUT: &[Figure] = &[
+    lines(
+        "Positions",
+        "per second",
+        &[("self_play/positions_per_second", "positions/s", |it| it.timing.positions_per_second)],
+        "Positions searched per second of self-play.",
+    )
+    .compared(),
+    lines(
+        "Evaluations",
+        "per second",
+        &[("self_play/evaluations_per_second", "evaluations/s", |it| it.timing.evaluations_per_second)],
+        "Positions evaluated by the network per second of self-play.",
+    ),
+    lines(
+        "Batches",
+        "positions",
+        &[("", "mean batch", |it| it.timing.mean_batch)],
+        "Mean number of positions that the network evaluates together.",
+    ),
+    Figure {
+        is_stacked: true,
+        hides_zeros: true,
+        ..lines(
+            "Share of time",
+            "%",
+            &[
+                ("", Metrics::STAGES[0], |it| Some(it.stage_seconds()[0])),
+                ("", Metrics::STAGES[1], |it| Some(it.stage_seconds()[1])),
+                ("", Metrics::STAGES[2], |it| Some(it.stage_seconds()[2])),
+                ("", Metrics::STAGES[3], |it| Some(it.stage_seconds()[3])),
+                ("", Metrics::STAGES[4], |it| Some(it.stage_seconds()[4])),
+            ],
+            "Of each iteration's wall time.",
+        )
+    },
+    lines(
+        "Idle cores",
+        "core seconds",
+        &[("time/idle_cores", "waiting", |it| it.timing.idle_core_seconds)],
+        "Workers of self-play and of matches that waited for the last one, per iteration.",
+    ),
+    lines(
+        "Time of an iteration",
+        "seconds",
+        &[("time/iteration", "seconds", |it| Some(it.timing.seconds))],
+        "Matches make some iterations longer.",
+    ),
+];
+
+/// Scalars of TensorBoard without a chart of their own.
+static OTHERS: &[Quantity] = &[
+    ("loss/total", "", |it| Some(it.losses.as_ref()?.total_loss)),
+    ("time/self_play", "", |it| Some(it.timing.self_play_seconds)),
+    ("time/learning", "", |it| Some(it.timing.learn_seconds)),
+    ("time/both", "", |it| Some(it.timing.both_seconds)),
+    ("time/matches", "", |it| Some(it.timing.match_seconds)),
+    ("time/files", "", |it| Some(it.timing.file_seconds)),
+    ("arena/score_vs_previous_best", "", |it| Some(it.previous_best.as_ref()?.score)),
+    ("truth/kept_critical", "", |it| Some(it.grade.as_ref()?.critical.value())),
+    ("truth/value_head", "", |it| Some(it.grade.as_ref()?.value_head.as_ref()?.accuracy.value())),
+];
 
 /// TensorBoard tag for a quantity that concerns one opponent. `:`, `,` and `=` are replaced by `_`.
 #[must_use]
@@ -355,14 +498,22 @@ mod tests {
         let line = r#"{"iteration":10,"step":713,"games":960,"positions":22819,"window":16066,"game_length":26.5,"outcome_shares":[0.4375,0.0625,0.5],"learning_rate":0.00025,"losses":{"policy_loss":0.75,"value_loss":0.5,"total_loss":1.25,"policy_divergence":0.25,"policy_entropy":0.8,"gradient_norm":0.7},"arena":[{"opponent":"random","by_seat":{"first":{"wins":1,"draws":0,"losses":0},"second":{"wins":1,"draws":0,"losses":0}},"score":1.0,"score_interval":[0.25,1.0],"elo":null,"elo_interval":[-190.5,null],"distinct_games":2}],"previous_best":null,"ladder":null,"grade":null,"timing":{"self_play_seconds":0.5,"learn_seconds":0.25,"both_seconds":0.0,"match_seconds":0.25,"file_seconds":0.125,"seconds":1.5,"idle_core_seconds":0.5,"positions_per_second":11154.5,"evaluations_per_second":null,"mean_batch":17.5}}"#;
         let metrics: Metrics = serde_json::from_str(line).expect("a line of a run");
         assert_eq!(serde_json::to_string(&metrics).expect("JSON"), line);
-        assert_eq!((metrics.loss(|losses| losses.value_loss), metrics.arena[0].elo()), (Some(0.5), f64::INFINITY));
+        assert_eq!(
+            (metrics.losses.as_ref().map(|losses| losses.value_loss), metrics.arena[0].elo()),
+            (Some(0.5), f64::INFINITY)
+        );
         assert_eq!(metrics.arena[0].elo_or_bound(), -190.5, "the bound of a match that was won to the last game");
         let folder = tempfile::tempdir().expect("a temporary folder");
         metrics.report(&mut EventLog::open(folder.path()));
         let events = crate::tensorboard::tests::read(folder.path());
         let values = events.iter().flat_map(|event| event.get_summary().get_value());
         let values: Vec<_> = values.map(|value| (value.get_tag(), value.get_simple_value())).collect();
-        for shown in [("arena/score_vs_random", 1.0), ("arena/elo_vs_random", -190.5)] {
+        for shown in [
+            ("loss/policy", 0.75),
+            ("time/files", 0.125),
+            ("arena/score_vs_random", 1.0),
+            ("arena/elo_vs_random", -190.5),
+        ] {
             assert!(values.contains(&shown), "{shown:?}: {values:?}");
         }
         let without = line.replace(r#""value_loss":0.5,"#, "");

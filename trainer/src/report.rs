@@ -11,13 +11,11 @@ mod cluster;
 mod live;
 mod readme;
 mod comparison;
-mod side_by_side;
 
-pub use comparison::{MOST_RUNS, comparison};
+pub use comparison::{MOST_RUNS, comparison, comparison_page};
 pub use history::{HistoryError, parse as parse_metrics};
 pub use live::LiveRun;
 pub use readme::readme_sections;
-pub use side_by_side::side_by_side;
 
 use anyhow::Result;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
@@ -64,7 +62,6 @@ pub fn report(
         header: &run.header(game)?,
         parts: &parts,
         footer: &footer,
-        script: LiveRun::games_script(),
     };
     Ok(Some(page.html()))
 }

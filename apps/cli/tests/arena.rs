@@ -44,10 +44,10 @@ fn text(path: &Path) -> &str {
 const CUP: [&str; 9] =
     ["mu_torere", "mcts:sims=20", "random", "exact:x,error=0.3", "alphabeta:depth=3", "--games", "6", "--seed", "4"];
 
-const RESULTS: [&str; 3] = ["result.json", "ratings.svg", "report.html"];
+const RESULTS: [&str; 2] = ["result.json", "report.html"];
 
 /// The files of a finished tournament, which are the same however often it was interrupted, on any number of threads.
-const FILES: [&str; 4] = ["games.jsonl", RESULTS[0], RESULTS[1], RESULTS[2]];
+const FILES: [&str; 3] = ["games.jsonl", RESULTS[0], RESULTS[1]];
 
 /// The files of a finished tournament in a new folder.
 struct Whole {

@@ -13,7 +13,7 @@ pub(crate) const JOBS: &str = "TURNSTONE_JOBS";
 pub(crate) const RESULTS: &str = "TURNSTONE_RESULTS";
 /// Key-value bucket with the work of each run, in pieces under `<run>.<number>`.
 pub(crate) const WORK: &str = "turnstone_work";
-/// Key-value bucket with a key per run, which its leader renews; the value is a [`RunStatus`](crate::status::RunStatus).
+/// Key-value bucket with a key per run, which its leader renews; the value is a [`RunStatus`](turnstone_arena::RunStatus).
 pub(crate) const LEADERS: &str = "turnstone_leaders";
 
 /// Some items of a work, to be played by one worker.

@@ -8,37 +8,14 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use futures_util::StreamExt;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use turnstone_agents::search::Stop;
+use turnstone_arena::{RunStatus, WorkerStatus};
 use turnstone_base::terminal::Reporter;
 
 use crate::link::Link;
 use crate::messages::{JOBS, LEADERS};
 use crate::server::Credentials;
-
-/// What the leader of a run says of it every second.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct RunStatus {
-    /// Random identifier of the leader.
-    pub(crate) leader: String,
-    pub(crate) game: String,
-    /// What is being played; empty between two works.
-    pub(crate) stage: String,
-    /// Items received, and all of them.
-    pub(crate) items: [u64; 2],
-    /// Jobs done since the leader began, deliveries beyond the first, and failures.
-    pub(crate) jobs: [u64; 3],
-    /// The workers that have sent results for the last work, by name.
-    pub(crate) workers: BTreeMap<String, WorkerStatus>,
-}
-
-/// A worker's threads, and its items for the last work, in all and per second.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct WorkerStatus {
-    pub(crate) threads: usize,
-    pub(crate) items: u64,
-    pub(crate) rate: f64,
-}
 
 /// State of a server: its runs by name.
 #[derive(Default)]

@@ -152,7 +152,7 @@ def test_matches_and_tournaments():
     again = turnstone.arena("mancala", ["alphabeta:depth=4", "random"], games=20, seed=3, threads=1)
     assert again.record["games"] == result.record["games"]
     many = turnstone.arena("mu_torere", ["random", "mcts:sims=5", "mcts:sims=40"], games=10, openings=(0, 3))
-    assert len(many.summary["meetings"]) == 3 and many._repr_html_().count("<svg") == 1
+    assert len(many.summary["meetings"]) == 3 and many._repr_html_().startswith("<pre>")
     with pytest.raises(ValueError, match="have not met"):
         many.score(0, 7)
     for arguments, fault in [

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import turnstone
-from turnstone.track import Tracker, scalars, send
+from turnstone.track import scalars, send
 
 TRACKER = """
 import json
@@ -140,7 +140,7 @@ def test_faults_are_named(run, tmp_path):
 
 
 @pytest.mark.skipif(not turnstone._turnstone._PROGRAM, reason="built without training")
-def test_a_run_in_training_is_sent(run, tmp_path):
+def test_a_trained_run_is_sent(run, tmp_path):
     config = {
         "game": {"name": "mu_torere"},
         "net": {"kind": "residual_mlp", "blocks": 1, "width": 8},
@@ -150,8 +150,8 @@ def test_a_run_in_training_is_sent(run, tmp_path):
         "arena": {"every": 0, "final_games": 2, "simulations": 2, "opponents": ["random"]},
         "run": {"iterations": 2},
     }
-    with Tracker("fake_tracker", "live") as tracker:
-        trained = turnstone.train(config, run=tmp_path / "run", progress=False, on_iteration=tracker)
+    trained = turnstone.train(config, run=tmp_path / "run", progress=False)
+    assert send(tmp_path / "run", "fake_tracker") == 2
     assert [line[0] for line in told(tmp_path)] == ["init", "log", "log", "finish"]
     assert told(tmp_path)[2] == ["log", scalars(trained.metrics[1]), 2]
     assert {"step", "losses/policy_loss", "timing/seconds"} <= told(tmp_path)[2][1].keys()

@@ -12,9 +12,6 @@ use crate::run_list::Entry;
 const LINKS: &str =
     r#"<p class="brand"><a href="/">Play</a> · <a href="/runs">Runs</a> · <a href="/compare">Compare</a></p>"#;
 
-/// The script that reads a run's sections again every few seconds and replaces those that have changed.
-const FOLLOW: &str = include_str!("follow.js");
-
 /// A line of the list of runs.
 pub(crate) struct Row {
     pub(crate) entry: Entry,
@@ -23,9 +20,9 @@ pub(crate) struct Row {
     pub(crate) has_checkpoint: bool,
 }
 
-fn page(name: &str, header: &str, parts: &[Section], script: &'static str) -> String {
+fn page(name: &str, header: &str, parts: &[Section]) -> String {
     let footer = concat!("turnstone ", env!("CARGO_PKG_VERSION"));
-    Page { title: name, header, parts, footer, script }.html()
+    Page { title: name, header, parts, footer }.html()
 }
 
 /// The list of runs, and of folders with reports of matches.
@@ -39,7 +36,7 @@ pub(crate) fn runs(rows: &[Row], folder: &str) -> String {
         )
     };
     let part = Section { id: "runs", heading: "Runs", lead: String::new(), html };
-    page("Turnstone: runs", &format!("{LINKS}<h1>Training runs</h1>"), &[part], "")
+    page("Turnstone: runs", &format!("{LINKS}<h1>Training runs</h1>"), &[part])
 }
 
 fn table_row(Row { entry, run, has_checkpoint }: &Row) -> String {
@@ -84,7 +81,7 @@ pub(crate) fn run(name: &str, header: &str, parts: &[Section], checkpoints: &[&s
     }
     write!(links, r#"<span id="follow" role="status">following</span></p>"#).expect("a string");
     let header = format!(r#"{links}<div id="standing">{header}</div>"#);
-    page(&format!("{name}: a Turnstone run"), &header, parts, FOLLOW)
+    page(&format!("{name}: a Turnstone run"), &header, parts)
 }
 
 /// What changes on a run's page, as JSON: the header, and the sections by their ids.
@@ -101,7 +98,7 @@ pub(crate) fn games(name: &str, part: Section) -> String {
         encoded(name),
         escaped(name)
     );
-    page(&format!("{name}: sample games"), &header, &[part], LiveRun::games_script())
+    page(&format!("{name}: sample games"), &header, &[part])
 }
 
 /// Several runs on the same charts.
@@ -114,13 +111,13 @@ pub(crate) fn comparison(names: &[String], parts: &[Section], faults: &[String])
     } else {
         format!("<p>{}</p>", names.join(" · "))
     };
-    page("Turnstone: comparison of runs", &format!("{LINKS}<h1>Comparison</h1>{lead}{faults}"), parts, "")
+    page("Turnstone: comparison of runs", &format!("{LINKS}<h1>Comparison</h1>{lead}{faults}"), parts)
 }
 
 /// A page that says what is wrong with a run.
 pub(crate) fn fault(name: &str, fault: &str) -> String {
     let header = format!("{LINKS}<h1>{}</h1><p>{}</p>", escaped(name), escaped(fault));
-    page(name, &header, &[], "")
+    page(name, &header, &[])
 }
 
 fn play_link(run: &str, file: &str, label: &str) -> String {

@@ -440,6 +440,40 @@ async function tests(runs) {
     }
   });
 
+  await test('charts show any values according to their axes', () => {
+    const names = 'chart, figure, ranges, axis, counts, ticks, label, short, signed';
+    const source = readFileSync(join(root, 'arena/src/page/chart.js'), 'utf8');
+    const { chart, figure, ranges, axis, counts, ticks, label, short, signed } = new Function(`${source}; return { ${names} };`)();
+    const labels = (scale) => ticks(scale).map((tick) => label(scale, tick));
+    assert.deepEqual(labels(axis([0.13, 1.32])), ['0', '0.5', '1.0', '1.5']);
+    assert.deepEqual(labels(axis([-300, 741])), ['−500', '0', '500', '1000']);
+    assert.deepEqual(labels(axis([6000, 11000])), ['6k', '7k', '8k', '9k', '10k', '11k']);
+    assert.deepEqual(labels(axis([2e-4, 2e-3])), ['0', '0.0005', '0.0010', '0.0015', '0.0020']);
+    assert.deepEqual(labels(axis([])), labels(axis([null, Infinity, 0, 1])));
+    assert.deepEqual([labels(counts([1, 360])), labels(counts([5]))], [['100', '200', '300'], ['4', '5', '6']]);
+    for (const value of [0, 37, -2.5, 1e-7, 4e9]) assert.ok(labels(axis([value, value])).length >= 2, String(value));
+    assert.deepEqual([0, 0.7321, 36.13, 10313.9, 4520786, 1e-4, Infinity].map(short), ['0', '0.732', '36.1', '10.3k', '4.52M', '1.0e−4', '+∞']);
+    assert.deepEqual([0.2, -0.3, 12.4, -99.6, -Infinity].map(signed), ['+0', '+0', '+12', '−100', '−∞']);
+    const of = (points, more = {}) => ({ title: 'a & <x>', unit: 'nats', x_unit: 'iteration', series: points.map((points) => ({ name: '<y>', points })), note: '<z>', ...more });
+    for (const is_stacked of [false, true]) {
+      for (const values of [[], [3], [3, 3, 3], [null], [1, null, 2, Infinity]]) {
+        const drawn = figure(of([values.map((y, x) => [x, y])], { is_stacked }));
+        assert.doesNotMatch(drawn, /NaN|Infinity|undefined|<[xyz]>|& /, drawn);
+      }
+    }
+    const line = chart(of([[[0, 0], [1, 100]]], { y: [0, 100, 50] }));
+    assert.match(line, /class="line c1" d="M50.0 178.0L370.0 20.0"/);
+    const gap = chart(of([[[1, 1], [2, 2], [3, null], [4, 2], [5, 3]]]));
+    assert.deepEqual([gap.split('class="line c1"').length, gap.split('class="tip"').length], [3, 5]);
+    const won = chart(of([[[1, 100, 50, 150], [2, Infinity, 200, Infinity]]]));
+    assert.match(won, /class="whisker c1" d="M370.0 \d/);
+    assert.match(won, /\+∞ \[200, \+∞\]/);
+    assert.match(chart(of([[[1, 30]], [[1, 70]]], { is_stacked: true })), /class="layer c2" d="M190.0 20.0L230.0 20.0L230.0 130.6/);
+    const rated = ranges({ title: 'ratings', unit: 'Elo', ranges: [{ name: 'x'.repeat(60), value: 300, interval: [200, Infinity] }] });
+    assert.match(rated, new RegExp(`>${'x'.repeat(49)}…<`));
+    assert.match(rated, /\+300 \[\+200, \+∞\]/);
+  });
+
   await test('a run is followed while it trains, and its checkpoint plays', async () => {
     // The settings of the smoke run, for longer.
     const train = (name, ...settings) => [

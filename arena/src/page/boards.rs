@@ -38,7 +38,7 @@ impl Numbered {
 impl Boards {
     /// Encodes the boards of a game, given as SVG documents, for the page's script. Omits their titles, which differ in
     /// every position.
-    pub fn pack(&mut self, boards: impl IntoIterator<Item = String>) -> String {
+    pub(super) fn pack(&mut self, boards: impl IntoIterator<Item = String>) -> String {
         let mut before = String::new();
         let mut packed: Vec<String> = Vec::new();
         for board in boards {
@@ -50,6 +50,7 @@ impl Boards {
     }
 
     /// Element of the page with the tables that the script needs.
+    #[must_use]
     pub fn element(&self) -> String {
         let parts = json!({ "templates": self.templates.texts, "lines": self.lines.texts, "runs": self.runs.texts });
         data(Some("boards"), &parts)

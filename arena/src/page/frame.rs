@@ -1,10 +1,10 @@
 //! Frame of a page: escaping, style sheet, scripts, and sections.
 
-use serde_json::Value;
+use serde::Serialize;
 use turnstone_base::text::is_deceptive;
 
 const STYLE: &str = include_str!("style.css");
-const REPLAY: &str = include_str!("replay.js");
+const SCRIPT: &str = concat!(include_str!("chart.js"), include_str!("page.js"));
 
 /// Section of the page with a heading.
 #[derive(Clone, Debug)]
@@ -30,8 +30,6 @@ pub struct Page<'a> {
     pub parts: &'a [Section],
     /// Footer, as text.
     pub footer: &'a str,
-    /// Script of this kind of page, which uses the common script for replays.
-    pub script: &'static str,
 }
 
 /// Escapes text for use in elements and attributes.
@@ -55,10 +53,10 @@ pub fn escaped(text: &str) -> String {
 
 /// Element with JSON data for the page's script.
 #[must_use]
-pub fn data(id: Option<&str>, value: &Value) -> String {
+pub fn data(id: Option<&str>, value: &impl Serialize) -> String {
     let id = id.map(|id| format!(" id=\"{id}\"")).unwrap_or_default();
     // `</script>` would end the element early.
-    let json = value.to_string().replace('<', "\\u003c");
+    let json = serde_json::to_string(value).expect("plain fields become JSON").replace('<', "\\u003c");
     format!("<script type=\"application/json\"{id}>{json}</script>\n")
 }
 
@@ -77,7 +75,7 @@ impl Page<'_> {
     #[must_use]
     pub fn html(&self) -> String {
         let (title, footer) = (escaped(self.title), escaped(self.footer));
-        let Self { header, script, .. } = self;
+        let header = self.header;
         let mut links = String::new();
         let mut body = String::new();
         for Section { id, heading, lead, html } in self.parts {
@@ -103,10 +101,11 @@ impl Page<'_> {
 <header>
 {header}{links}</header>
 <main>
+<noscript><p class="lead">Charts and boards need JavaScript.</p></noscript>
 {body}</main>
 <footer>{footer}</footer>
 <script>
-{REPLAY}{script}</script>
+{SCRIPT}</script>
 </body>
 </html>
 "#
@@ -125,7 +124,7 @@ mod tests {
             "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;\u{fffd}\n"
         );
         let part = Section { id: "x", heading: "X", lead: "</section><script>".into(), html: "<p>y</p>".into() };
-        let page = Page { title: "<t>", header: "", parts: &[part], footer: "</footer>", script: "" }.html();
+        let page = Page { title: "<t>", header: "", parts: &[part], footer: "</footer>" }.html();
         assert!(!page.contains("</section><script>") && !page.contains("<t>") && !page.contains("</footer></footer>"));
         assert_eq!(page.matches("<script>").count(), 1);
         assert!(!data(None, &serde_json::json!("</script>")).contains("</script></"));

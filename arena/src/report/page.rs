@@ -4,9 +4,9 @@ use anyhow::Result;
 use turnstone_env::DynGame;
 
 use super::columns::percent;
-use super::{RATINGS, games, rating_ranges, tables};
-use crate::page::{Page, Section, escaped, grouped, ranges, signed, title};
-use crate::{Decision, Meeting, Penalty, Summary, TournamentFormat, TournamentRecord, TournamentSettings};
+use super::{games, tables};
+use crate::page::{Page, Range, Section, escaped, grouped, ranges, signed, title};
+use crate::{AgentResult, Decision, Meeting, Penalty, Summary, TournamentFormat, TournamentRecord, TournamentSettings};
 
 /// Renders the page as an HTML document.
 ///
@@ -34,7 +34,6 @@ pub(crate) fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summ
             game.name(),
             game.version()
         ),
-        script: include_str!("page.js"),
     };
     Ok(page.html())
 }
@@ -122,11 +121,13 @@ fn match_part(meeting: &Meeting) -> Section {
 }
 
 fn tournament_parts(summary: &Summary) -> Vec<Section> {
-    let drawing = ranges(RATINGS, "Elo", &rating_ranges(summary));
-    let html = format!(
-        "<figure class=\"card\"><figcaption>{RATINGS}</figcaption><div class=\"scroll\" tabindex=\"0\">{drawing}</div></figure>\n<div class=\"below\">{}</div>",
-        tables::standings(summary)
-    );
+    let range = |agent: usize| {
+        let AgentResult { agent, rating, rating_interval, .. } = &summary.agents[agent];
+        Range { name: agent, value: *rating, interval: *rating_interval }
+    };
+    let ratings: Vec<Range> = summary.ranking().into_iter().map(range).collect();
+    let drawing = ranges("Ratings with 95 % intervals", "Elo", &ratings);
+    let html = format!("{drawing}<div class=\"below\">{}</div>", tables::standings(summary));
     let mut parts = vec![Section { id: "ratings", heading: "Ratings", lead: String::new(), html }];
     // Where one agent meets all others, as on a ladder, a row of its own says it.
     let cross = if summary.is_one_against_all() { tables::meetings(summary) } else { tables::cross_table(summary) };

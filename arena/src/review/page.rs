@@ -1,13 +1,11 @@
 //! HTML page of a review: the graph and the moves beside a board, and the moments to look at with better lines.
 
-use std::fmt::Write;
-
 use anyhow::Result;
-use serde_json::{Value, json};
-use turnstone_env::{AnyState, DynGame};
+use turnstone_agents::review::{CURVE_ENDS, CURVE_SIZE, Mark, PlayerTotals, ReviewedMove, Source, curve};
+use turnstone_env::DynGame;
 
-use super::record::{Mark, PlayerTotals, Review, ReviewedMove, Source};
-use crate::page::{Boards, Chart, Form, Page, Scale, Section, Series, data, escaped, title};
+use super::record::Review;
+use crate::page::{Boards, Line, Page, Section, escaped, title};
 use crate::saved_games::Replay;
 
 impl Review {
@@ -18,24 +16,15 @@ impl Review {
     pub fn page(&self, game: &dyn DynGame, replay: &Replay) -> Result<String> {
         let name = title(&self.game);
         let mut boards = Boards::default();
-        let mut lines = Vec::new();
-        let mut parts = vec![self.game_part(game, replay)];
-        if let Some(part) = self.moments_part(game, replay, &mut boards, &mut lines)? {
-            parts.push(part);
-        }
+        let mut parts = vec![self.game_part(game, replay, &mut boards)];
+        parts.extend(self.moments_part(game, replay, &mut boards)?);
         parts.push(self.moves_part());
-        let moves: Vec<String> = self.moves.iter().map(in_words).collect();
-        let ends = [Chart::x_ends(), Chart::y_ends()];
-        let drawn = drawings(game, &replay.positions[0], replay);
-        let all = json!({ "boards": boards.pack(drawn), "moves": moves, "lines": lines, "x": ends[0], "y": ends[1] });
-        let last = parts.last_mut().expect("there are parts");
-        last.html += &(boards.element() + &data(Some("review"), &all));
+        parts[0].html += &boards.element();
         let page = Page {
             title: &format!("{name}: a game reviewed by Turnstone"),
             header: &self.header(&name),
             parts: &parts,
             footer: &format!("{} · rules of {} version {}", self.program, self.game, self.version),
-            script: include_str!("page.js"),
         };
         Ok(page.html())
     }
@@ -53,69 +42,49 @@ impl Review {
         )
     }
 
-    fn game_part(&self, game: &dyn DynGame, replay: &Replay) -> Section {
-        let first = game.draw_svg(&replay.positions[0], None);
-        let items: String = self.moves.iter().map(item).collect();
-        let html = format!(
-            r#"<article class="card game" id="viewer">
-<div class="table">
-<div class="board">{first}</div>
-{}</div>
-<div class="side">
-<p class="now"><b class="ply">Start</b> <span class="numbers">value for player 1</span></p>
-{}
-<ol class="moves" tabindex="0" aria-label="moves">{items}</ol>
-</div>
-</article>
-"#,
-            controls(self.moves.len()),
-            self.chart()
-        );
-        let lead = "Value for player 1 after every move: 1 is won, 0 even, −1 lost. Choose a move or a place of the graph; the arrow keys step.";
+    fn game_part(&self, game: &dyn DynGame, replay: &Replay, boards: &mut Boards) -> Section {
+        let start = "value for player 1".to_owned();
+        let line = Line {
+            opening: self.moves.iter().take_while(|played| played.opening).count(),
+            marks: self.marks(),
+            notes: std::iter::once(start).chain(self.moves.iter().map(in_words)).collect(),
+            graph: self.curve(),
+            ..Line::new(game, replay, boards)
+        };
+        let html = format!("<article class=\"card game replay\" id=\"viewer\">{}</article>\n", line.element());
+        let lead = "Value for player 1 after every move. Choose a move or a place of the graph; the arrow keys step.";
         Section { id: "game", heading: "Game", lead: lead.into(), html }
     }
 
-    /// Graph of the values, with the marked moves as dots.
-    fn chart(&self) -> String {
-        let first = self.moves.first().map(|first| (0.0, first.value));
-        let values = first.into_iter().chain(self.moves.iter().map(|played| (played.ply as f64, played.value_after)));
-        let chart = Chart {
-            title: "value for player 1 after every move",
-            unit: "value",
-            x_unit: "ply",
-            form: Form::Lines,
-            x_range: None,
-            y: Some(Scale::fixed(-1.0, 1.0, 0.5)),
-            series: vec![Series::new("player 1", values)],
-        };
-        let ([left, right], [top, bottom]) = (Chart::x_ends(), Chart::y_ends());
-        let mut shapes = format!(r#"<path class="axis" d="M{left} {:.1}H{right}"/>"#, (top + bottom) / 2.0);
-        for played in &self.moves {
-            let Some(mark) = played.mark else { continue };
-            let x = left + (right - left) * played.ply as f64 / self.moves.len() as f64;
-            let y = bottom - (bottom - top) * (played.value_after + 1.0) / 2.0;
-            write!(shapes, r#"<circle class="spot {}" cx="{x:.1}" cy="{y:.1}" r="4.5"/>"#, colour(mark))
-                .expect("a string");
-        }
-        chart.svg(&(shapes + &format!(r#"<path class="cursor" d="M{left} {top}V{bottom}"/>"#)))
+    fn marks(&self) -> Vec<&'static str> {
+        self.moves.iter().map(|played| played.mark.map_or("", Mark::symbol)).collect()
     }
 
-    /// The moments with their boards, and their better lines for the page's script; `None` if there are none.
-    fn moments_part(
-        &self,
-        game: &dyn DynGame,
-        replay: &Replay,
-        boards: &mut Boards,
-        lines: &mut Vec<Value>,
-    ) -> Result<Option<Section>> {
+    /// Graph of the values, with the marked moves as dots.
+    fn curve(&self) -> String {
+        let first = self.moves.first().map(|first| first.value);
+        let values: Vec<f32> = first
+            .into_iter()
+            .chain(self.moves.iter().map(|played| played.value_after))
+            .map(|value| value as f32)
+            .collect();
+        let ([width, height], [left, right]) = (CURVE_SIZE, CURVE_ENDS);
+        format!(
+            r#"<svg class="curve" viewBox="0 0 {width} {height}" data-plot="{left} {right} 0 {height}" role="img" aria-label="value for player 1 after every move">{}</svg>"#,
+            curve(&values, &self.marks(), ["player 1 wins", "player 2 wins"], 0)
+        )
+    }
+
+    /// The moments with their boards and better lines; `None` if there are none.
+    fn moments_part(&self, game: &dyn DynGame, replay: &Replay, boards: &mut Boards) -> Result<Option<Section>> {
         let mut html = String::new();
         for &ply in &self.moments {
             let Some(played) = self.moves.get(ply - 1) else { continue };
-            let line = Line::new(game, &replay.positions[ply - 1], &played.best)?;
+            let better = Replay::new(game, replay.positions[ply - 1].clone(), &played.best)?;
+            let better = Line { at: 1, ..Line::new(game, &better, boards) };
             let after =
                 game.draw_svg(&replay.positions[ply], Some((&replay.positions[ply - 1], replay.actions[ply - 1])));
-            html += &moment(played, &after, &line);
-            lines.push(boards.pack(line.boards).into());
+            html += &moment(played, &after, &better);
         }
         let lead = "The moves that lost most. Step through the better line at the right.".into();
         Ok((!html.is_empty()).then_some(Section { id: "moments", heading: "Moments to look at", lead, html }))
@@ -129,34 +98,6 @@ impl Review {
         let lead = "Loss in expected points, a win being 1 and a draw ½. By the estimate of a search, ?! stands from 0.05, ? from 0.10, ?? from 0.20; by exact values or proofs, ? for half a point and ?? for a whole one. ! is the only move that kept the value.";
         Section { id: "moves", heading: "Moves", lead: lead.into(), html }
     }
-}
-
-/// A line of play with its boards.
-struct Line {
-    texts: Vec<String>,
-    movers: Vec<usize>,
-    boards: Vec<String>,
-}
-
-impl Line {
-    fn new(game: &dyn DynGame, from: &AnyState, texts: &[String]) -> Result<Self> {
-        let mut state = from.clone();
-        let mut line = Self { texts: texts.to_vec(), movers: Vec::new(), boards: vec![game.draw_svg(from, None)] };
-        for text in texts {
-            line.movers.push(game.mover(&state).index());
-            let action = game.parse_action(&state, text)?;
-            let before = state.clone();
-            game.try_play(&mut state, action)?;
-            line.boards.push(game.draw_svg(&state, Some((&before, action))));
-        }
-        Ok(line)
-    }
-}
-
-fn drawings<'a>(game: &'a dyn DynGame, first: &'a AnyState, replay: &'a Replay) -> impl Iterator<Item = String> + 'a {
-    let plies = replay.positions.windows(2).zip(&replay.actions);
-    let after = plies.map(|(pair, &action)| game.draw_svg(&pair[1], Some((&pair[0], action))));
-    std::iter::once(game.draw_svg(first, None)).chain(after)
 }
 
 /// What a player has lost, in large figures.
@@ -179,53 +120,24 @@ fn tile(seat: usize, player: &str, totals: &PlayerTotals) -> String {
 }
 
 /// A moment: the board after the move that was played, and the better line to step through.
-fn moment(played: &ReviewedMove, after: &str, line: &Line) -> String {
+fn moment(played: &ReviewedMove, after: &str, better: &Line) -> String {
     let mark = played.mark.map(symbol).unwrap_or_default();
-    let what = match played.mark {
-        Some(Mark::Only) => "the only move that kept the value".to_owned(),
-        _ => format!("lost {:.2} of a point, by {}", played.loss, source_words(played)),
+    let (what, heading) = match played.mark {
+        Some(Mark::Only) => ("the only move that kept the value".to_owned(), "Continuation"),
+        _ => (format!("lost {:.2} of a point, by {}", played.loss, source_words(played)), "Better"),
     };
-    let heading = if played.mark == Some(Mark::Only) { "Continuation" } else { "Better" };
-    let items: String = line
-        .texts
-        .iter()
-        .zip(&line.movers)
-        .map(|(text, mover)| format!("<li class=\"p{}\">{}</li>", mover + 1, escaped(text)))
-        .collect();
-    let (text, ply, player) = (escaped(&played.played), played.ply, played.player);
-    let first = line.boards.get(1).map_or("", String::as_str);
+    let (ply, player, text) = (played.ply, played.player, escaped(&played.played));
     format!(
         r##"<article class="card game moment">
 <h3>Ply {ply}, player {player}: {text}{mark}</h3>
 <p class="note">{what}. <a href="#game" data-ply="{ply}">See it in the game</a></p>
 <div><p class="head">Played: <b>{text}</b>{mark}</p><div class="board">{after}</div></div>
-<div class="better"><p class="head">{heading}: <b>{}</b></p><div class="board">{first}</div>
-{}<ol class="moves" aria-label="better line">{items}</ol></div>
+<div class="replay"><p class="head">{heading}: <b>{}</b></p>{}</div>
 </article>
 "##,
-        escaped(line.texts.first().map_or("", String::as_str)),
-        controls(line.texts.len())
+        escaped(played.best.first().map_or("", String::as_str)),
+        better.element()
     )
-}
-
-/// Buttons and slider of a board.
-fn controls(plies: usize) -> String {
-    format!(
-        r#"<div class="controls" hidden>
-<button type="button" class="back" aria-label="previous ply">&#9664;</button>
-<input type="range" min="0" max="{plies}" value="0" aria-label="ply">
-<button type="button" class="on" aria-label="next ply">&#9654;</button>
-<button type="button" class="run">play</button>
-</div>
-"#
-    )
-}
-
-/// A move of the list beside the board.
-fn item(played: &ReviewedMove) -> String {
-    let book = if played.opening { " book" } else { "" };
-    let (player, text, mark) = (played.player, escaped(&played.played), played.mark.map(symbol).unwrap_or_default());
-    format!(r#"<li class="p{player}{book}" title="{}">{text}{mark}</li>"#, escaped(&in_words(played)))
 }
 
 fn row(played: &ReviewedMove) -> String {
@@ -262,15 +174,5 @@ fn source_words(played: &ReviewedMove) -> &'static str {
 }
 
 fn symbol(mark: Mark) -> String {
-    format!(r#"<em class="mark {}">{}</em>"#, colour(mark), mark.symbol())
-}
-
-/// Class of the page's style sheet.
-fn colour(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Blunder => "c5",
-        Mark::Mistake => "c2",
-        Mark::Inaccuracy => "c4",
-        Mark::Only => "c3",
-    }
+    format!(r#"<em class="mark" data-mark="{0}">{0}</em>"#, mark.symbol())
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use turnstone_agents::exact::Silent;
+use turnstone_agents::review::{Mark, ReviewedMove, Source};
 use turnstone_agents::{Agent, DynExactValues, Effort, PlayableGame};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::games::Mancala;

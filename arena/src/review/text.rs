@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::record::{Mark, Review, ReviewedMove, Source};
+use super::record::Review;
+use turnstone_agents::review::{Mark, ReviewedMove, Source};
 
 /// Width of a terminal.
 const WIDTH: usize = 80;

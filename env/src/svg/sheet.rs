@@ -137,6 +137,8 @@ impl Sheet {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// Text as the content of an element.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

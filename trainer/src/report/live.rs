@@ -88,18 +88,12 @@ impl LiveRun {
             if stop.is_raised() {
                 return Ok(None);
             }
-            html += &games::play(game, network, &self.config, simulations, number)?.card(number + 1, &mut boards);
+            html += &games::card(game, network, &self.config, simulations, number, &mut boards)?;
             played();
         }
         html += &boards.element();
         let lead = format!("The newest checkpoint (step {}) against itself.", network.info.step);
         Ok(Some(Section { id: "games", heading: "Sample games", lead, html }))
-    }
-
-    /// Script of a page with sample games.
-    #[must_use]
-    pub fn games_script() -> &'static str {
-        include_str!("page.js")
     }
 
     /// The score by which the best checkpoint is chosen, of the last iteration that has one.

@@ -7,11 +7,8 @@ use super::history::{best, matches, opponents};
 use super::strength::elo_text;
 use crate::config::Config;
 use crate::metrics::Metrics;
-use turnstone_arena::page::{escaped, grouped, short};
+use turnstone_arena::page::{escaped, grouped};
 use turnstone_base::times::duration;
-
-/// The stages of an iteration.
-pub(super) const STAGES: [&str; 5] = ["self-play", "learning", "both at once", "matches", "files and the rest"];
 
 /// The header of the page. `training` says whether a process holds the run's lock, if that is known.
 pub(super) fn header(
@@ -89,10 +86,10 @@ fn standing(config: &Config, history: &[Metrics]) -> String {
         tile(grouped(last.positions), "positions"),
         tile(grouped(last.step), "learner steps"),
         tile(seconds(whole), "wall time of the finished iterations"),
-        tile(short(rate), "positions per second of self-play"),
+        tile(grouped(rate.round() as u64), "positions per second of self-play"),
     ];
     let (mut bar, mut legend) = (String::new(), String::new());
-    for ((name, time), colour) in STAGES.iter().zip(stages).filter(|(_, time)| *time > 0.0).zip(1..) {
+    for ((name, time), colour) in Metrics::STAGES.iter().zip(stages).filter(|(_, time)| *time > 0.0).zip(1..) {
         let share = 100.0 * time / whole.max(1e-9);
         write!(bar, r#"<i class="c{colour}" style="width:{share:.2}%"></i>"#).expect("a string");
         write!(legend, r#"<li><i class="c{colour}"></i>{name} <b>{}</b> ({share:.0} %)</li>"#, seconds(time))

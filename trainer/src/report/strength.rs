@@ -6,7 +6,7 @@ use super::history::{matches, opponents, span};
 use crate::config::Config;
 use crate::metrics::{MatchMetrics, Metrics};
 use turnstone_arena::grading::{Grade, Share};
-use turnstone_arena::page::{Chart, Form, Point, Scale, Section, Series, escaped, signed};
+use turnstone_arena::page::{Chart, PERCENT, Point, Section, Series, escaped, signed};
 
 /// Score and Elo against every opponent over the run.
 pub(super) fn strength(config: &Config, history: &[Metrics]) -> Section {
@@ -38,44 +38,38 @@ fn of_matches(history: &[Metrics]) -> String {
     };
     let elo =
         |x: u64, result: &MatchMetrics| Point { x: x as f64, y: result.elo(), interval: Some(result.elo_interval()) };
-    let scores = chart(history, "Score", "%", series(score))
-        .figure("Wins and half the draws; the band is the 95 % interval, from pairs of games.");
-    let elos = chart(history, "Elo difference", "Elo", series(elo))
-        .figure("400 log10(s / (1 − s)). A triangle marks the known end of the interval if every game was won.");
+    let note = "Wins and half the draws; the band is the 95 % interval, from pairs of games.";
+    let scores = chart(history, "Score", "%", Some(PERCENT), series(score), note);
+    let note = "400 log10(s / (1 − s)). A triangle marks the known end of the interval if every game was won.";
+    let elos = chart(history, "Elo difference", "Elo", None, series(elo), note);
     scores + &elos + &match_table(&names, history)
 }
 
 /// Charts of the ladder and of the matches against the best checkpoint; empty if there were none.
 fn of_checkpoints(history: &[Metrics]) -> String {
-    let mut figures = String::new();
-    let ladder = Series { name: "checkpoint", points: history.iter().filter_map(on_ladder).collect() };
-    if !ladder.points.is_empty() {
-        let elos = chart(history, "Elo on the ladder", "Elo", vec![ladder]);
-        figures += &elos.figure("From games against every rung of the game's ladder, where random play has 0.");
-    }
-    let best = |iteration: &Metrics| Some(score(iteration.iteration, iteration.previous_best.as_ref()?));
-    let best = Series { name: "checkpoint", points: history.iter().filter_map(best).collect() };
-    if !best.points.is_empty() {
-        let scores = chart(history, "Score against the best so far", "%", vec![best]);
-        figures += &scores.figure("Against the best checkpoint of earlier iterations.");
-    }
-    figures
+    let on_ladder = |it: &Metrics| {
+        let ladder = it.ladder.as_ref()?;
+        Some(Point { x: it.iteration as f64, y: ladder.elo, interval: Some(ladder.interval) })
+    };
+    let of = |point: &dyn Fn(&Metrics) -> Option<Point>| {
+        vec![Series { name: "checkpoint", points: history.iter().filter_map(point).collect() }]
+    };
+    let note = "From games against every rung of the game's ladder, where random play has 0.";
+    let ladder = chart(history, "Elo on the ladder", "Elo", None, of(&on_ladder), note);
+    let against_best = of(&|it| Some(score(it.iteration, it.previous_best.as_ref()?)));
+    let note = "Against the best checkpoint of earlier iterations.";
+    ladder + &chart(history, "Score against the best so far", "%", Some(PERCENT), against_best, note)
 }
 
-/// A chart over the iterations, of shares from 0 to 100 if the unit is a percentage.
-fn chart<'a>(history: &[Metrics], title: &'a str, unit: &'a str, series: Vec<Series<'a>>) -> Chart<'a> {
-    let y = (unit == "%").then(|| Scale::fixed(0.0, 100.0, 25.0));
-    Chart { title, unit, x_unit: "iteration", form: Form::Lines, x_range: span(history), y, series }
+/// A chart over the iterations; empty without points.
+fn chart(history: &[Metrics], title: &str, unit: &str, y: Option<[f64; 3]>, series: Vec<Series>, note: &str) -> String {
+    let (x, note) = (span(history), note.to_owned());
+    Chart { title, unit, x_unit: "iteration", is_stacked: false, x, y, series, note }.figure()
 }
 
 fn score(x: u64, result: &MatchMetrics) -> Point {
     let interval = Some(result.score_interval.map(|end| 100.0 * end));
     Point { x: x as f64, y: 100.0 * result.score, interval }
-}
-
-fn on_ladder(iteration: &Metrics) -> Option<Point> {
-    let ladder = iteration.ladder.as_ref()?;
-    Some(Point { x: iteration.iteration as f64, y: ladder.elo, interval: Some(ladder.interval) })
 }
 
 /// Table of the newest match against each opponent by seat.
@@ -157,17 +151,8 @@ fn grade_chart(history: &[Metrics]) -> String {
         Series { name, points: history.iter().filter_map(point).collect() }
     };
     let series = vec![series("all positions", |grade| grade.all), series("critical", |grade| grade.critical)];
-    let x_range = span(history);
-    let chart = Chart {
-        title: "Moves that preserve the value",
-        unit: "%",
-        x_unit: "iteration",
-        form: Form::Lines,
-        x_range,
-        y: None,
-        series,
-    };
-    chart.figure("Measured during the run; the band is the 95 % interval.")
+    let note = "Measured during the run; the band is the 95 % interval.";
+    chart(history, "Moves that preserve the value", "%", None, series, note)
 }
 
 /// Formats the Elo difference with its interval; an infinite one as a bound, the finite end of the interval.

@@ -11,7 +11,7 @@ use turnstone_selfplay::Games;
 
 use crate::output::{confirm_writable, write_page};
 use crate::signals::stop_on_signals;
-use turnstone_trainer::report::{LiveRun, MOST_RUNS, report, side_by_side};
+use turnstone_trainer::report::{LiveRun, MOST_RUNS, comparison_page, report};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ impl Report {
         if distinct.len() == runs.len() {
             runs.iter_mut().zip(&self.runs).for_each(|((name, _), path)| *name = short(path).unwrap_or(name.clone()));
         }
-        let page = side_by_side(&runs)?;
+        let page = comparison_page(&runs)?;
         let beside = self.runs[0].parent().unwrap_or(Path::new(""));
         let path = self.out.clone().unwrap_or_else(|| beside.join("comparison.html"));
         write_page(&path, &page, &Reporter::new(false))?;

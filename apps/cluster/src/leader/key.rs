@@ -9,12 +9,12 @@ use anyhow::{Context as _, Result, bail};
 use async_nats::jetstream::Context;
 use data_encoding::HEXLOWER;
 use turnstone_agents::search::Stop;
+use turnstone_arena::RunStatus;
 use turnstone_base::files::{atomic_write, read_text};
 use turnstone_base::terminal::Reporter;
 
 use crate::link::{PATIENCE, ensure_storage, lock, remove_key};
 use crate::messages::{LEADERS, is_name};
-use crate::status::RunStatus;
 
 /// The key of a run.
 pub(super) struct Key {

@@ -72,10 +72,10 @@ def _number(value: Any) -> Any:
 class ArenaResult:
     """The result of a match or tournament.
 
-    `print(result)` shows the program's report; a notebook shows it as a table with the chart of ratings.
+    `print(result)` shows the program's report; a notebook shows the same; `html` has charts and boards.
     """
 
-    def __init__(self, record: Dict[str, Any], table: Dict[str, List[Any]], text: str, svg: str, page: str) -> None:
+    def __init__(self, record: Dict[str, Any], table: Dict[str, List[Any]], text: str, page: str) -> None:
         self._table = table
         self.agents: List[str] = record["record"]["agents"]
         """Specs of the agents, in the order of the call (those of the ladder follow)."""
@@ -87,8 +87,6 @@ class ArenaResult:
         """Rating on the game's ladder, with `ladder=True`."""
         self.text = text
         """The report as text."""
-        self.svg = svg
-        """The chart of the ratings."""
         self.html = page
         """The report as an HTML page."""
 
@@ -99,7 +97,7 @@ class ArenaResult:
         return f"<turnstone.ArenaResult {' - '.join(self.agents)}: {len(self.games)} games>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>{self.svg if len(self.agents) > 2 else ''}"
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     @property
     def games(self) -> List[Dict[str, Any]]:

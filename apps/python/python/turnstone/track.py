@@ -1,13 +1,6 @@
 """Sends the metrics of runs to experiment trackers: trackio, or Weights & Biases.
 
-While a run trains from Python::
-
-    from turnstone.track import Tracker
-
-    with Tracker("trackio", project="mancala") as tracker:
-        turnstone.train("configs/mancala.toml", on_iteration=tracker)
-
-A run of any program, from its folder, finished or not::
+From the run's folder, finished or not::
 
     python -m turnstone.track runs/mancala --to wandb --project mancala --follow
 
@@ -27,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Tuple
 
-__all__ = ["Tracker", "scalars", "send"]
+__all__ = ["scalars", "send"]
 
 
 def scalars(metrics: Dict[str, Any]) -> Dict[str, float]:
@@ -56,43 +49,6 @@ def _numbers(name: str, value: Any) -> Iterator[Tuple[str, float]]:
         parts = [(str(place), each) for place, each in enumerate(value)]
     for key, each in parts:
         yield from _numbers(f"{name}/{key}" if name else key, each)
-
-
-class Tracker:
-    """Sends each iteration that it is called with; an argument for `on_iteration` of `turnstone.train`.
-
-    Args:
-        to: module of the tracker: `trackio` or `wandb`.
-        project: name of the project.
-        name: name of the run in it.
-        config: what the tracker shows as the run's config.
-        options: further arguments of the tracker's `init`.
-    """
-
-    def __init__(
-        self, to: str, project: str, name: str | None = None, config: Dict[str, Any] | None = None, **options: Any
-    ) -> None:
-        try:
-            self._module = importlib.import_module(to)
-        except ModuleNotFoundError as error:
-            if error.name != to:
-                raise
-            raise ModuleNotFoundError(f"the tracker {to} is not installed: pip install {to}", name=to) from None
-        self._run = self._module.init(project=project, name=name, config=config, **options)
-
-    def __call__(self, metrics: Dict[str, Any]) -> None:
-        """Sends the metrics of an iteration."""
-        self._module.log(scalars(metrics), step=metrics["iteration"])
-
-    def finish(self) -> None:
-        """Waits until everything has been sent."""
-        self._module.finish()
-
-    def __enter__(self) -> Tracker:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.finish()
 
 
 def _iterations(path: Path, follow: bool) -> Iterator[Dict[str, Any]]:
@@ -141,17 +97,25 @@ def send(
     path = folder / "metrics.jsonl"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; a run has one after its first iteration")
+    try:
+        tracker = importlib.import_module(to)
+    except ModuleNotFoundError as error:
+        if error.name != to:
+            raise
+        raise ModuleNotFoundError(f"the tracker {to} is not installed: pip install {to}", name=to) from None
     config = {"run": os.fspath(folder), "config": (folder / "config.toml").read_text(encoding="utf-8")}
+    tracker.init(project=project or folder.parent.name, name=name or folder.name, config=config, **options)
     sent = 0
-    with Tracker(to, project or folder.parent.name, name or folder.name, config, **options) as tracker:
-        try:
-            for metrics in _iterations(path, follow):
-                if metrics["iteration"] >= first:
-                    tracker(metrics)
-                    sent += 1
-        except KeyboardInterrupt:
-            if not follow:
-                raise
+    try:
+        for metrics in _iterations(path, follow):
+            if metrics["iteration"] >= first:
+                tracker.log(scalars(metrics), step=metrics["iteration"])
+                sent += 1
+    except KeyboardInterrupt:
+        if not follow:
+            raise
+    finally:
+        tracker.finish()
     return sent
 
 

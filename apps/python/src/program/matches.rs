@@ -39,7 +39,7 @@ struct Counts {
 }
 
 /// Plays a match or tournament; `options` holds those of the arena as text. Returns the record and the table of agents as
-/// JSON, the report as text, the chart of ratings as SVG, and the report as an HTML page.
+/// JSON, the report as text, and as an HTML page.
 #[pyfunction]
 #[pyo3(name = "_arena")]
 pub(crate) fn arena(
@@ -50,7 +50,7 @@ pub(crate) fn arena(
     ladder: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<[String; 5]> {
+) -> PyResult<[String; 4]> {
     let game = Game::of(game)?;
     let (mut named, matches) = (Named::default(), Matches::default());
     let agents = agents.into_iter().map(|agent| match agent {
@@ -87,7 +87,7 @@ pub(crate) fn arena(
         let result = matches.fault().map_or(result, Err)?;
         let page = result.page(rules).map_err(program_error)?;
         let [record, table] = [result.json(), result.table()].map(|value| value.to_string());
-        Ok([record, table, result.text(), result.ratings_svg(), page])
+        Ok([record, table, result.text(), page])
     };
     game.watched(py, move || flag.raise(), look, report)?
 }

@@ -117,27 +117,13 @@ impl<'a> Session<'a> {
 
     /// The game as it is printed and saved.
     pub(super) fn record(&self) -> PlayedGame {
-        let outcome = self.game.outcome(self.state());
-        PlayedGame {
-            game: self.game.name().to_owned(),
-            params: self.game.params(),
-            players: self.settings.names.clone(),
-            start: self.game.position_text(&self.positions[0]),
-            moves: self.move_texts(),
-            position: self.game.position_text(self.state()),
-            outcome: outcome.map(|outcome| outcome.name().to_owned()),
-            margin: outcome.map(|outcome| outcome.margin),
-            truncated: outcome.is_some_and(|outcome| outcome.truncated),
-            resigned: self.resigned.map(Side::number),
-        }
+        let players = self.settings.names.clone();
+        let played = PlayedGame::new(self.game, players, &self.positions[0], &self.moves);
+        PlayedGame { resigned: self.resigned.map(Side::number), ..played }
     }
 
     fn state(&self) -> &AnyState {
         self.positions.last().expect("there is a start")
-    }
-
-    fn move_texts(&self) -> Vec<String> {
-        self.game.line_texts(&self.positions[0], &self.moves)
     }
 
     fn last_move(&self) -> Option<String> {

@@ -1,14 +1,13 @@
 //! Exact values of the positions of a game, and lines of best play by them.
 
-use turnstone_agents::DynExactValues;
 use turnstone_env::{Action, AnyState, DynGame};
 
-/// Maximum number of plies of a line.
-const LONGEST_LINE: usize = 12;
+use super::LONGEST_LINE;
+use crate::DynExactValues;
 
 /// What is exactly known about a move.
 #[derive(Clone, Debug)]
-pub(super) struct KnownMove {
+pub struct KnownMove {
     /// Value of the position for the first side before and after the move.
     pub(super) values: [i8; 2],
     /// The actions that keep the value, as far as they are known.
@@ -28,8 +27,8 @@ fn value(game: &dyn DynGame, truth: &dyn DynExactValues, state: &AnyState) -> Op
 }
 
 /// What is exactly known about each move of a game. The last ones come first, since what a solver finds there helps it
-/// before.
-pub(super) fn known_moves(
+/// before. `None` if `progress` has returned false, which is called after each move.
+pub fn known_moves(
     game: &dyn DynGame,
     truth: &dyn DynExactValues,
     positions: &[AnyState],

@@ -1,18 +1,25 @@
 //! Which losses are marked, and which moments of a game are worth a look.
 
-use super::record::{Mark, Review, ReviewedMove, Source};
+use super::moves::{Mark, ReviewedMove, Source};
+
+/// Maximum number of moments.
+const MOST_MOMENTS: usize = 3;
 
 /// Least losses by a search's estimate that are marked, in expected points. The lower two are those of lichess, which has 0.1
 /// and 0.2 on a scale from -1 to 1 (`winningChanceJudgements` in `modules/tree/src/main/Advice.scala` of lila); a blunder costs
-/// twice a mistake. The page has the same marks.
+/// twice a mistake.
 const THRESHOLDS: [(f64, Mark); 3] = [(0.2, Mark::Blunder), (0.1, Mark::Mistake), (0.05, Mark::Inaccuracy)];
 
 /// How much worse all other moves are, by a search's estimate, than an only move: each is a mistake.
 pub(super) const ONLY_MARGIN: f64 = THRESHOLDS[1].0;
 
-/// Mark of a move that has lost this many expected points. By certain values a lost point is a blunder, half a point a
-/// mistake.
-pub(super) fn of_loss(loss: f64, source: Source) -> Option<Mark> {
+/// Mark of a move that has lost this many expected points; `is_only` says whether all others are worse.
+pub(crate) fn mark(loss: f64, source: Source, is_only: bool) -> Option<Mark> {
+    of_loss(loss, source).or((is_only && loss <= 0.0).then_some(Mark::Only))
+}
+
+/// By certain values a lost point is a blunder, half a point a mistake.
+fn of_loss(loss: f64, source: Source) -> Option<Mark> {
     match source {
         Source::Search => THRESHOLDS.into_iter().find(|&(least, _)| loss >= least).map(|(_, mark)| mark),
         Source::Exact | Source::Proof if loss >= 1.0 => Some(Mark::Blunder),
@@ -23,12 +30,13 @@ pub(super) fn of_loss(loss: f64, source: Source) -> Option<Mark> {
 
 /// Plies of the moves to look at: those that have lost most, and if there are fewer than two, only moves. In the order of
 /// the game.
-pub(super) fn moments(moves: &[ReviewedMove]) -> Vec<usize> {
+#[must_use]
+pub fn moments(moves: &[ReviewedMove]) -> Vec<usize> {
     let mut faults: Vec<&ReviewedMove> =
         moves.iter().filter(|played| played.mark.is_some_and(|mark| mark != Mark::Only)).collect();
     // Equal losses stay in the order of the game.
     faults.sort_by(|a, b| b.loss.total_cmp(&a.loss));
-    faults.truncate(Review::MOST_MOMENTS);
+    faults.truncate(MOST_MOMENTS);
     let found = moves.iter().filter(|played| played.mark == Some(Mark::Only));
     let few = 2_usize.saturating_sub(faults.len());
     let mut plies: Vec<usize> = faults.into_iter().chain(found.take(few)).map(|played| played.ply).collect();
