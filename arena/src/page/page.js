@@ -9,7 +9,11 @@ const element = (name, text, kind = '') => {
 };
 
 function drawFigures(root) {
-  for (const one of root.querySelectorAll('figure')) one.innerHTML = figure(dataOf(one.querySelector('script')));
+  for (const one of root.querySelectorAll('figure')) {
+    const data = dataOf(one.querySelector('script'));
+    one.classList.toggle('stacked', Boolean(data.is_stacked));
+    one.innerHTML = figure(data);
+  }
 }
 drawFigures(document);
 
