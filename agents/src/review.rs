@@ -16,11 +16,8 @@ pub use self::truth::{KnownMove, known_moves};
 use turnstone_env::{Action, AnyState, Side};
 
 use self::marks::{ONLY_MARGIN, mark};
-use self::truth::best_line;
+use self::truth::{LONGEST_LINE, best_line};
 use crate::{DynExactValues, PlayableGame};
-
-/// Maximum number of plies of a line.
-const LONGEST_LINE: usize = 12;
 
 /// A game with what is known of its positions. A move is reviewed once the positions before and after it are searched, and
 /// what it is compared with.

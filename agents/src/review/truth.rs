@@ -2,8 +2,10 @@
 
 use turnstone_env::{Action, AnyState, DynGame};
 
-use super::LONGEST_LINE;
 use crate::DynExactValues;
+
+/// Maximum number of plies of a line.
+pub(super) const LONGEST_LINE: usize = 12;
 
 /// What is exactly known about a move.
 #[derive(Clone, Debug)]
