@@ -175,6 +175,8 @@ fn a_checkpoint_brings_its_game_s_parameters() {
 
 #[cfg(unix)]
 mod terminal {
+    use std::path::Path;
+
     use rexpect::reader::Options;
     use rexpect::session::{PtySession, spawn_with_options};
 
@@ -182,7 +184,13 @@ mod terminal {
 
     /// A game at a terminal of its own. `plain` drops escape sequences from what is read.
     fn at_a_terminal(args: &[&str], plain: bool, variables: &[(&str, &str)]) -> PtySession {
+        in_folder(Path::new("."), args, plain, variables)
+    }
+
+    /// The same in a folder, where the game is saved.
+    fn in_folder(folder: &Path, args: &[&str], plain: bool, variables: &[(&str, &str)]) -> PtySession {
         let mut command = command(args);
+        command.current_dir(folder);
         command.stdin(Stdio::inherit()); // the terminal's
         command.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
         let options = Options::new().timeout_ms(Some(120_000)).strip_ansi_escape_codes(plain);
@@ -192,8 +200,9 @@ mod terminal {
     /// Plays as player 1 against random moves: help, a wrong entry, a hint, a move taken back, and then the adviser's
     /// moves until the game is won.
     fn play_to_win(game: &str, wrong: &str) {
-        let args = ["play", game, "--p2", "random", "--seed", "1"];
-        let mut at = at_a_terminal(&args, true, &[]);
+        let (args, folder) = (["play", game, "--p2", "random", "--seed", "1"], tempfile::tempdir());
+        let folder = folder.expect("a temporary folder");
+        let mut at = in_folder(folder.path(), &args, true, &[]);
         let fail = |what: &str, error: rexpect::error::Error| -> String { panic!("{game}, {what}: {error}") };
         at.exp_string("your move").unwrap_or_else(|e| fail("the first prompt", e));
         for (entry, answer) in [("help", "take back your last move"), ("moves", "#1 "), (wrong, "illegal action")] {
@@ -214,6 +223,8 @@ mod terminal {
                 .unwrap_or_else(|e| (String::new(), fail(&format!("after move {turn}"), e)));
             if next != "your move" {
                 assert_eq!(next, "you have won", "{game}");
+                at.exp_string(&format!("saved as {game}-1.json")).unwrap_or_else(|e| fail("saved", e));
+                at.send_line("quit").expect("it reads");
                 at.exp_eof().expect("the end");
                 assert!(taken_back, "the game was long enough");
                 return;
@@ -242,6 +253,27 @@ mod terminal {
                 scope.spawn(move || play_to_win(game, wrong));
             }
         });
+    }
+
+    #[test]
+    fn a_game_is_saved_reviewed_and_played_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let args = ["play", "mu_torere", "--param", "max_plies=1", "--p2", "random"];
+        let mut at = in_folder(folder.path(), &args, true, &[]);
+        for (entry, answer) in [
+            ("0,4", "saved as mu_torere-1.json; to review it: turnstone review mu_torere-1.json"),
+            ("x", "`x` is none of them"),
+            ("review", "player 1"),
+            ("again", "your move"),
+            ("0,4", "saved as mu_torere-2.json"),
+        ] {
+            at.send_line(entry).expect("it reads");
+            at.exp_string(answer).unwrap_or_else(|error| panic!("{entry}: {error}"));
+        }
+        at.send_line("quit").expect("it reads");
+        at.exp_eof().expect("the end");
+        let [first, second] = [1, 2].map(|n| std::fs::read(folder.path().join(format!("mu_torere-{n}.json"))));
+        assert_eq!(first.expect("the first game"), second.expect("the second game"));
     }
 
     /// What a terminal of this width shows up to the prompt after help.

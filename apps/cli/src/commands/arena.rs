@@ -33,8 +33,8 @@ Examples:
       a match
   turnstone arena mancala alphabeta:depth=5 --ladder
       an agent's Elo
-  turnstone arena mancala alphabeta:depth=5 --checkpoints runs/mancala --every 4 --format gauntlet
-      the first agent against checkpoints of a run")]
+  turnstone arena mancala random --checkpoints runs/mancala --every 4
+      every fourth checkpoint of a run")]
 pub(crate) struct Arena {
     #[command(flatten)]
     game: GameArgs,

@@ -24,8 +24,10 @@ use turnstone_agents::{Agent, AgentSpec, PlayableGame, Role, Search, levels};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  turnstone play mancala --p2 level:3
+      against the third of eight levels
   turnstone play mancala --p2 az:pretrained
-      against the agent that comes with the program
+      against the strongest agent that comes with the program
   turnstone play {morris} --p1 alphabeta:depth=4 --p2 human
       let alpha-beta begin
   turnstone play --from game.json --ply 12 --p2 az:pretrained
@@ -67,11 +69,11 @@ impl Play {
         };
         let agents = [self.search(&*game, &self.p1)?, self.search(&*game, &self.p2)?];
         let mut session = Session::new(&*game, agents, settings, state)?;
-        let code = session.run()?;
+        session.run()?;
         if self.json {
             print_json(&json!(session.record()));
         }
-        Ok(code)
+        Ok(ExitCode::SUCCESS)
     }
 
     /// The agent's search, or `None` for a person.

@@ -3,7 +3,6 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use rand::Rng;
@@ -81,8 +80,21 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Plays the game to its end, or until a person leaves it.
-    pub(super) fn run(&mut self) -> Result<ExitCode> {
+    /// Plays the game to its end, or until a person leaves it, and further games if a person at a terminal wants them.
+    pub(super) fn run(&mut self) -> Result<()> {
+        loop {
+            let is_over = self.play_game()?;
+            if !self.goes_on(is_over)? {
+                return Ok(());
+            }
+            self.positions.truncate(1);
+            (self.moves, self.resigned) = (Vec::new(), None);
+            self.start_agents();
+        }
+    }
+
+    /// Plays a game. Returns false if a person left it.
+    fn play_game(&mut self) -> Result<bool> {
         self.greeting().iter().for_each(|line| self.screen.say(line));
         self.show();
         while self.game.outcome(self.state()).is_none()
@@ -99,7 +111,7 @@ impl<'a> Session<'a> {
                 Turn::Resigned => {
                     self.resigned = Some(mover);
                     self.screen.say(&format!("{mover} resigns: {} has won", mover.other()));
-                    return Ok(ExitCode::SUCCESS);
+                    return Ok(true);
                 }
                 Turn::Left => {
                     self.screen.say(&format!(
@@ -107,12 +119,42 @@ impl<'a> Session<'a> {
                         self.moves.len(),
                         self.continuation()
                     ));
-                    return Ok(ExitCode::SUCCESS);
+                    return Ok(false);
                 }
             }
         }
         self.screen.say(&format!("{}{}", describe(self.game, self.state(), true), self.for_the_person()));
-        Ok(ExitCode::SUCCESS)
+        Ok(true)
+    }
+
+    /// Saves the game of a person at a terminal, and asks what to do next once it is over. Returns whether to play again.
+    fn goes_on(&mut self, is_over: bool) -> Result<bool> {
+        if self.moves.is_empty() || !matches!(self.prompt, Prompt::Terminal(_)) {
+            return Ok(false);
+        }
+        let file = match self.save(None) {
+            Ok(file) => file,
+            Err(error) => {
+                self.screen.say(&printable(&format!("{error:#}")));
+                return Ok(false);
+            }
+        };
+        let review = format!("turnstone review {}", shell_path(&file));
+        self.screen.say(&printable(&format!("saved as {}; to review it: {}", file.display(), as_called(&review))));
+        let words = ["review", "again", "quit"].map(String::from);
+        while is_over {
+            let line = self.prompt.line("`review`, `again` or `quit`", &words)?.unwrap_or_default();
+            match line.trim().to_lowercase().as_str() {
+                "again" | "a" => return Ok(true),
+                "review" | "r" => {
+                    let program = std::env::current_exe().context("the program")?;
+                    std::process::Command::new(program).arg("review").arg(&file).status().context("the review")?;
+                }
+                "quit" | "q" | "" => return Ok(false),
+                other => self.screen.say(&printable(&format!("`{other}` is none of them"))),
+            }
+        }
+        Ok(false)
     }
 
     /// The game as it is printed and saved.
