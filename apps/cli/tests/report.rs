@@ -153,7 +153,7 @@ fn several_runs_are_compared_on_one_page() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = fs::read_to_string(folder.path().join("comparison.html")).expect("the page is beside the runs");
     check(&page);
-    for text in ["2 runs compared", "a&lt;b", "random: ", "Policy loss", "<td>0.0007</td>"] {
+    for text in ["2 runs compared", "a&lt;b", "random: ", "Losses: policy", "<td>0.0007</td>"] {
         assert!(page.contains(text), "{text}");
     }
     let table = page.split("<h2>Configs</h2>").last().expect("the last part");
