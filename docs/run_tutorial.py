@@ -27,8 +27,8 @@ PROMISES = [
     ("arena mancala az:runs/first,sims=0 random", r"^score +([0-9.]+) %", 80.0),
 ]
 
-# What a reader of README types into `play`.
-TYPED = "2,4\nhint\nsave game.json\nquit\n"
+# What a reader types into `play`: a move of Mancala, which Mu Torere does not have, and the reverse.
+TYPED = "B3\n2,4\nhint\nsave\nquit\n"
 
 
 def commands(text):
