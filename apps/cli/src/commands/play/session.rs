@@ -142,7 +142,10 @@ impl<'a> Session<'a> {
         let review = format!("turnstone review {}", shell_path(&file));
         self.screen.say(&printable(&format!("saved as {}; to review it: {}", file.display(), as_called(&review))));
         let words = ["review", "again", "quit"].map(String::from);
-        while is_over {
+        if !is_over {
+            return Ok(false);
+        }
+        loop {
             let line = self.prompt.line("`review`, `again` or `quit`", &words)?.unwrap_or_default();
             match line.trim().to_lowercase().as_str() {
                 "again" | "a" => return Ok(true),
@@ -154,7 +157,6 @@ impl<'a> Session<'a> {
                 other => self.screen.say(&printable(&format!("`{other}` is none of them"))),
             }
         }
-        Ok(false)
     }
 
     /// The game as it is printed and saved.
