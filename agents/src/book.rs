@@ -75,6 +75,10 @@ impl Book {
         game: &dyn DynGame,
         network: &LoadedNetwork,
     ) -> Result<Self, String> {
+        // A page has none, and so has no code that reads one.
+        if cfg!(target_family = "wasm") {
+            return Err(format!("{}: no book can be read here", path.display()));
+        }
         let book = Self::text(path, shipped).and_then(|text| Self::parse(&text, game, network));
         book.map_err(|fault| format!("{}: {fault}", path.display()))
     }

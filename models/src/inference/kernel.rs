@@ -23,8 +23,13 @@ pub(super) use avx512::Register;
 #[cfg(target_arch = "aarch64")]
 pub(super) use neon::Quarters;
 pub(super) use outer::OuterProducts;
+#[cfg(any(test, not(target_feature = "simd128")))]
+use portable::Tiles as OtherTiles;
 #[cfg(target_feature = "simd128")]
 pub(super) use simd128::Quarters;
+// With the same bits: a module for WebAssembly is smaller with one kernel.
+#[cfg(all(not(test), target_feature = "simd128"))]
+use simd128::Tiles as OtherTiles;
 pub use tile::Finish;
 pub(super) use tile::{Lanes, Product, Vector};
 
@@ -176,7 +181,7 @@ pub(super) fn multiply(instructions: Instructions, product: &Product<'_>, boards
         Instructions::Neon => over_tiles::<neon::Tiles>(product, boards, y),
         #[cfg(target_feature = "simd128")]
         Instructions::Simd128 => over_tiles::<simd128::Tiles>(product, boards, y),
-        _ => over_tiles::<portable::Tiles>(product, boards, y),
+        _ => over_tiles::<OtherTiles>(product, boards, y),
     }
 }
 

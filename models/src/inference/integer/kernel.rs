@@ -3,6 +3,11 @@
 //! Every kernel returns the same bits: sums of integers do not depend on their order, and the few operations on floats
 //! after them are written once, in [`tile`], without fused multiply-adds.
 
+#![cfg_attr(
+    all(not(test), target_feature = "simd128"),
+    allow(dead_code, reason = "a module for WebAssembly is smaller without the portable kernel")
+)]
+
 mod weights;
 mod tile;
 mod portable;
@@ -16,6 +21,10 @@ mod neon;
 #[cfg(target_feature = "simd128")]
 mod simd128;
 
+#[cfg(any(test, not(target_feature = "simd128")))]
+use portable::Portable;
+#[cfg(all(not(test), target_feature = "simd128"))]
+use simd128::Simd128 as Portable;
 pub(crate) use tile::Destination;
 pub(super) use tile::{Columns, Conversion, Product};
 pub(crate) use weights::QUAD;
@@ -135,7 +144,7 @@ pub(super) fn multiply(
         IntegerInstructions::Neon => over_tiles::<neon::Neon<neon::Plain>>(product, boards, to),
         #[cfg(target_feature = "simd128")]
         IntegerInstructions::Simd128 => over_tiles::<simd128::Simd128>(product, boards, to),
-        _ => over_tiles::<portable::Portable>(product, boards, to),
+        _ => over_tiles::<Portable>(product, boards, to),
     }
 }
 
@@ -162,7 +171,7 @@ pub(super) fn quantise(instructions: IntegerInstructions, columns: Columns<'_>, 
         }
         #[cfg(target_feature = "simd128")]
         IntegerInstructions::Simd128 => simd128::Simd128::quantise(columns, numbers, bytes),
-        _ => portable::Portable::quantise(columns, numbers, bytes),
+        _ => Portable::quantise(columns, numbers, bytes),
     }
 }
 
