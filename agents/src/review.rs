@@ -206,6 +206,12 @@ fn lost(mover: Side, from: f64, to: f64) -> f64 {
     f64::from(mover.sign()) * (from - to) / 2.0
 }
 
+/// Mark of an action by the exact values for the first side before and after it; `is_only` says whether all others are worse.
+#[must_use]
+pub fn exact_mark(mover: Side, [before, after]: [i8; 2], is_only: bool) -> Option<Mark> {
+    mark(lost(mover, before.into(), after.into()), Source::Exact, is_only)
+}
+
 /// Rounds to six decimals.
 fn rounded(number: f64) -> f64 {
     // No negative zero.

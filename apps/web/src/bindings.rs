@@ -9,7 +9,7 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::Fault;
-use crate::{agreement, searcher, table, truth};
+use crate::{agreement, review, searcher, table, truth};
 
 impl From<Fault> for JsValue {
     fn from(fault: Fault) -> Self {
@@ -147,6 +147,47 @@ impl Truth {
     pub fn values(&self, position: &str) -> Result<String, JsValue> {
         Ok(self.0.values(position)?)
     }
+}
+
+/// [`review::Review`] for JavaScript.
+#[wasm_bindgen]
+pub struct Review(review::Review);
+
+#[wasm_bindgen]
+impl Review {
+    /// See [`review::Review::new`].
+    #[wasm_bindgen(constructor)]
+    pub fn new(table: &Table, start: &str, moves: &str) -> Result<Review, JsValue> {
+        Ok(Self(review::Review::new(&table.0, start, moves)?))
+    }
+
+    /// See [`review::Review::know`].
+    pub fn know(&mut self, truth: &Truth) {
+        self.0.know(&truth.0);
+    }
+
+    /// See [`review::Review::wanted`].
+    pub fn wanted(&mut self) -> Option<String> {
+        self.0.wanted()
+    }
+
+    /// See [`review::Review::take`].
+    pub fn take(&mut self, searcher: &Searcher) -> Result<(), JsValue> {
+        Ok(self.0.take(&searcher.0)?)
+    }
+
+    /// See [`review::Review::report`].
+    #[must_use]
+    pub fn report(&self) -> String {
+        self.0.report()
+    }
+}
+
+/// See [`turnstone_agents::review::curve`]; the marks are separated by spaces.
+#[wasm_bindgen]
+#[must_use]
+pub fn curve(values: &[f32], marks: &str, upper: &str, lower: &str, at: usize) -> String {
+    turnstone_agents::review::curve(values, &marks.split(' ').collect::<Vec<_>>(), [upper, lower], at)
 }
 
 /// See [`agreement::lines_json`].

@@ -13,12 +13,14 @@ mod clock;
 mod table;
 mod searcher;
 mod truth;
+mod review;
 pub mod agreement;
 #[cfg(target_family = "wasm")]
 mod bindings;
 
 pub use error::Fault;
 pub use list::{add_game, games};
+pub use review::Review;
 pub use searcher::Searcher;
 pub use table::Table;
 pub use truth::Truth;

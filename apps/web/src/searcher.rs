@@ -200,8 +200,12 @@ impl Searcher {
     /// No search was begun.
     pub fn report(&self) -> Result<String, Fault> {
         let root = self.searched()?;
-        let analysis = self.search.analysis(SEAT).ok_or_else(|| Fault("no search was begun".to_owned()))?;
-        Ok(json(&self.of_analysis(&analysis, root)))
+        Ok(json(&self.of_analysis(&self.analysis()?, root)))
+    }
+
+    /// The result of the tree search so far.
+    pub(crate) fn analysis(&self) -> Result<Analysis, Fault> {
+        self.search.analysis(SEAT).ok_or_else(|| Fault("no search was begun".to_owned()))
     }
 
     /// The actions after a line of actions from the root of the tree, separated by spaces, as a JSON array; `null` where
@@ -287,8 +291,7 @@ impl Searcher {
                 };
                 self.begin_tree(state.clone(), limits);
                 while !self.advance(f64::MAX)? {}
-                let analysis = self.search.analysis(SEAT).ok_or_else(|| Fault("nothing is found".to_owned()))?;
-                analysis.actions[0].root.action
+                self.analysis()?.actions[0].root.action
             }
         };
         Ok(self.table.game().action_text(state, action))

@@ -1,8 +1,10 @@
 //! Exact values of small games, and of endings where a solver is quick.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
+use turnstone_agents::review::{Mark, exact_mark};
 use turnstone_agents::{DynExactValues, Effort};
 
 use crate::error::Fault;
@@ -14,7 +16,7 @@ const MOST_POSITIONS: usize = 200_000;
 /// Exact values of a game.
 pub struct Truth {
     table: Table,
-    values: Box<dyn DynExactValues>,
+    pub(crate) values: Arc<dyn DynExactValues>,
 }
 
 /// Exact values for player 1.
@@ -30,6 +32,7 @@ struct ActionValue {
     value: i8,
     /// Whether the action keeps the position's value.
     keeps: bool,
+    mark: Option<Mark>,
 }
 
 impl Truth {
@@ -45,7 +48,7 @@ impl Truth {
             // Where a game needs table files, there are no values.
             None => game.exact_values(Path::new(""), Effort::Quick).unwrap_or_default(),
         };
-        Ok(values.map(|values| Self { table: table.clone(), values }))
+        Ok(values.map(|values| Self { table: table.clone(), values: values.into() }))
     }
 
     /// The value of a position and of its legal actions, as a JSON object; `null` if it is not covered.
@@ -61,16 +64,16 @@ impl Truth {
         };
         let legal = game.legal_actions(&state);
         let actions: Option<Vec<_>> = legal.iter().map(|&action| value_after(action)).collect();
-        let values = self.values.value(&state).zip(actions).map(|(value, actions)| Values {
-            value,
-            actions: actions
-                .into_iter()
-                .map(|(action, after)| ActionValue {
-                    action: game.action_text(&state, action),
-                    value: after,
-                    keeps: after == value,
-                })
-                .collect(),
+        let values = self.values.value(&state).zip(actions).map(|(value, actions)| {
+            let kept = actions.iter().filter(|&&(_, after)| after == value).count();
+            let is_only = kept == 1 && actions.len() > 1;
+            let of_action = |(action, after)| ActionValue {
+                action: game.action_text(&state, action),
+                value: after,
+                keeps: after == value,
+                mark: exact_mark(game.mover(&state), [value, after], is_only),
+            };
+            Values { value, actions: actions.into_iter().map(of_action).collect() }
         });
         Ok(json(&values))
     }

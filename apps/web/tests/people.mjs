@@ -562,7 +562,7 @@ export async function people({ test, open, play, state, settled, picture, access
       assert.equal(marks[ply], expected, `${move} at ply ${ply + 1} in ${positions[ply]}`);
     }
     assert.match(await page.textContent('#review-facts'), /Dark: .*Light: /);
-    assert.match(await page.textContent('#review-source'), /^Exact values for \d+ of \d+ positions/);
+    assert.match(await page.textContent('#review-source'), /^Exact values for \d+ of \d+ moves/);
     await accessible(page, 'a review');
     await picture(page, 'review-exact');
     await close();
@@ -577,6 +577,17 @@ export async function people({ test, open, play, state, settled, picture, access
       await page.waitForSelector('#review[data-done]');
       const marks = await page.$$eval('.move', (all) => all.map(({ dataset }) => dataset.mark));
       assert.ok(marks.some((mark) => mark.startsWith('?')), marks.join(' '));
+      const file = join(mkdtempSync(join(tmpdir(), 'turnstone-game-')), 'moves.txt');
+      writeFileSync(file, `${moves.join(' ')}\n`);
+      const agent = ['--agent', 'az:pretrained,sims=200,method=puct'];
+      const program = JSON.parse(native('review', file, 'mancala', '--json', ...agent));
+      // The page knows endings exactly, without tables.
+      const known = marks.findIndex((mark) => mark === '✓');
+      const searched = marks.slice(0, known < 0 ? marks.length : known);
+      assert.ok(searched.length >= 10, marks.join(' '));
+      // The judgement is the same; the searches are not, since the page keeps its tree from position to position.
+      const equal = searched.filter((mark, ply) => mark === (program.moves[ply].mark ?? '')).length;
+      assert.ok(equal >= 0.75 * searched.length, `${equal} of ${searched.length} marks are those of turnstone review: ${searched.join(' ')}`);
       const moments = await page.locator('.moment').count();
       assert.ok(moments >= 2 && moments <= 3, `${moments} moments`);
       assert.ok((await page.locator('#review-curve .dot').count()) > moves.length / 2);

@@ -2,7 +2,7 @@
 
 import { t } from './texts.js';
 import type {
-  ActionReport, AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Rules,
+  ActionReport, AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Reviewed, Rules,
 } from './types.js';
 
 type Listener = { progress: (answer: Answer & { kind: 'progress' }) => void; done: (value: unknown) => void; fault: (error: Error) => void };
@@ -48,16 +48,34 @@ export class Engine {
     simulations: number | null,
     progress: (report: Report | null, progress: Progress | null) => void,
   ): Promise<Choice> {
+    const told: Listener['progress'] = (answer) => progress(answer.report ?? null, answer.progress ?? null);
+    return this.begin(agent, (id) => ({ kind: 'search', id, rules, agent, position, simulations }), told);
+  }
+
+  /** Reviews a game; `progress` receives the moves reviewed so far. */
+  async review(
+    rules: Rules,
+    agent: AgentChoice,
+    start: string,
+    moves: string,
+    simulations: number,
+    progress: (review: Reviewed) => void,
+  ): Promise<Reviewed> {
+    const told: Listener['progress'] = ({ review }) => { if (review) progress(review); };
+    return this.begin(agent, (id) => ({ kind: 'review', id, rules, agent, start, moves, simulations }), told);
+  }
+
+  /** Begins what `stop` ends. */
+  private async begin<T>(agent: AgentChoice, request: (id: number) => Request & { id: number }, progress: Listener['progress']): Promise<T> {
     this.stop();
     const id = this.next++;
     this.searching = id;
     await this.hand(agent);
     if (this.searching !== id) throw new Stopped();
-    const told = (answer: Answer & { kind: 'progress' }): void => progress(answer.report ?? null, answer.progress ?? null);
-    const choice = await this.ask<Choice | null>({ kind: 'search', id, rules, agent, position, simulations }, told);
+    const result = await this.ask<T | null>(request(id), progress);
     if (this.searching === id) this.searching = null;
-    if (!choice) throw new Stopped();
-    return choice;
+    if (!result) throw new Stopped();
+    return result;
   }
 
   /** Ends the search in progress, whose promise is refused with `Stopped`. Requests that follow wait until it has ended. */

@@ -1,14 +1,13 @@
 // Looking inside: what a search finds in the position on the board, exact values, the tree, the course of the game.
 
+import { curve } from '../../generated/turnstone_web.js';
 import type { Board, Hint } from './board.js';
-import { draw } from './chart.js';
 import { element, make, message } from './dom.js';
 import { Stopped, type Engine } from './engine.js';
-import { type Verdict, exactVerdict } from './judge.js';
 import type { Match } from './match.js';
 import { spoken } from './notation.js';
 import { chanceText, percent, t, sideName } from './texts.js';
-import type { ActionReport, AgentChoice, ExactValues, Prediction, Report } from './types.js';
+import type { ActionReport, AgentChoice, ExactValues, Mark, Outcome, Prediction, Quality, Report } from './types.js';
 
 /** Marks on the board at most. */
 const MOST_HINTS = 6;
@@ -18,6 +17,23 @@ const LONGEST_LINE = 10;
 
 /** An expected line as people write it; the dots say that the game does not end there. */
 export const lineText = (line: string[]): string => `${line.slice(0, LONGEST_LINE).map(spoken).join(' ')} …`;
+
+/** Draws the chance to win over a game: values for player 1 by ply, where they are known, and the marks of the moves. */
+export function drawCurve(id: string, match: Match, valueAt: (ply: number) => number | undefined, marks: (Mark | null)[] = []): void {
+  const values = Array.from({ length: match.plies.length + 1 }, (_, ply) => {
+    const { outcome } = match.view(ply);
+    return (outcome ? resultOf(outcome) : valueAt(ply)) ?? NaN;
+  });
+  const [first = '', second = ''] = match.game.board.sides.map(sideName);
+  const texts = marks.map((mark) => mark ?? '').join(' ');
+  const drawing = element(id);
+  drawing.innerHTML = curve(Float32Array.from(values), texts, t.look.wins(first), t.look.wins(second), match.at);
+  const last = values.findLast((value) => !Number.isNaN(value));
+  drawing.setAttribute('aria-label', t.look.curve(first, match.plies.length, last === undefined ? '' : chanceText(last, 0)));
+}
+
+/** The result of a game for player 1. */
+const resultOf = ({ winner }: Outcome): number => (winner === null ? 0 : winner === 0 ? 1 : -1);
 
 /** Exact values of positions of one game, found once each. */
 export class Truth {
@@ -168,10 +184,9 @@ export class Look {
     this.render();
   }
 
-  /** What an action was worth by exact values; `null` where they are unknown. */
-  verdict(position: string, action: string, mover: number): Verdict | null {
-    const values = this.truth.of(position);
-    return values && exactVerdict(values, action, mover, []);
+  /** How good an action was by exact values; `null` where they are unknown. */
+  quality(position: string, action: string): Quality | null {
+    return this.truth.of(position)?.actions.find((one) => one.action === action) ?? null;
   }
 
   /** A result for player 1 in words. */
@@ -209,7 +224,7 @@ export class Look {
         make('td', { class: 'line', title: line }, line));
     };
     element('actions').replaceChildren(...best.slice(0, 24).map(row));
-    const ended = view.outcome && (view.outcome.winner === null ? 0 : view.outcome.winner === 0 ? 1 : -1);
+    const ended = view.outcome && resultOf(view.outcome);
     const value = ended ?? this.report?.proven ?? this.report?.value ?? this.prediction?.value;
     const [first, second] = match.game.board.sides.map(sideName);
     element('value').textContent = ended !== null
@@ -288,6 +303,6 @@ export class Look {
 
   /** The chance to win after every ply. */
   private curve(): void {
-    if (this.match && this.on) draw(element<SVGSVGElement>('curve'), this.match, (ply) => this.values.get(this.match?.positionAt(ply) ?? '')?.value);
+    if (this.match && this.on) drawCurve('curve', this.match, (ply) => this.values.get(this.match?.positionAt(ply) ?? '')?.value);
   }
 }

@@ -64,7 +64,7 @@ class App {
     this.match = new Match(new Game(gameNames()[0] ?? '', {}));
     this.board = new Board(element('board'), (action) => this.act(action));
     this.look = new Look(this.board, this.analyst, truth, (ply) => this.goTo(ply), () => this.showMoves());
-    this.review = new Review(new Engine(module), truth, {
+    this.review = new Review(new Engine(module), {
       goTo: (ply) => this.follow(this.showReviewed().then((isShown) => { if (isShown) this.goTo(ply); })),
       playLine: (ply, line) => this.playLine(ply, line),
       changed: () => this.showMoves(),
@@ -616,8 +616,7 @@ class App {
   private showMoves(): void {
     const { match } = this;
     showMoves(match, (ply) => {
-      const { action, mover } = match.plies[ply]!;
-      return this.review.verdict(match, ply) ?? this.look.verdict(match.positionAt(ply), action, mover);
+      return this.review.quality(match, ply) ?? this.look.quality(match.positionAt(ply), match.plies[ply]!.action);
     });
   }
 

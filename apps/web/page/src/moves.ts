@@ -1,26 +1,26 @@
 // The list of moves with their marks, and the legal actions as buttons.
 
 import { element, make } from './dom.js';
-import type { Verdict } from './judge.js';
 import type { Match } from './match.js';
 import { spoken } from './notation.js';
 import { t } from './texts.js';
+import type { Quality } from './types.js';
 
 /** Whether a game has stones of its players. Others, such as Mancala, have none to show beside the players. */
 export const hasColours = (drawing: string): boolean => drawing.includes('class="ts-fill-light') || drawing.includes('class="ts-fill-dark');
 
-/** Shows the moves of a game; `verdict` is what is known of a ply. */
-export function showMoves(match: Match, verdict: (ply: number) => Verdict | null): void {
+/** Shows the moves of a game; `quality` is what is known of a ply. */
+export function showMoves(match: Match, quality: (ply: number) => Quality | null): void {
   const list = element('moves');
   const coloured = hasColours(match.view().drawing);
   list.replaceChildren(...match.plies.map((ply, i) => {
     const current = i + 1 === match.at;
-    const judged = verdict(i);
-    const mark = judged?.mark ?? '';
-    const kept = judged?.isExact && judged.loss === 0 && mark === '';
+    const known = quality(i);
+    const mark = known?.mark ?? '';
+    const kept = known?.keeps && mark === '';
     const colour = coloured ? (ply.mover === match.game.board.dark ? ' dark' : ' light') : ` p${ply.mover + 1}`;
-    const quality = mark.startsWith('?') ? ' loses' : mark === '!' || kept ? ' keeps' : '';
-    const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${quality}` }, spoken(ply.action));
+    const kind = mark.startsWith('?') ? ' loses' : mark === '!' || kept ? ' keeps' : '';
+    const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${kind}` }, spoken(ply.action));
     if (mark) button.append(make('span', { class: 'hidden' }, ` ${t.review.name[mark] ?? ''}`));
     if (current) button.setAttribute('aria-current', 'step');
     return make('li', {}, button);

@@ -206,7 +206,7 @@ export const t = {
     curve: (side: string, plies: number, now: string) => `Chance to win of ${side} over ${count(plies, 'move', 'moves')}${now ? `, now ${now}` : ''}`,
   },
   review: {
-    progress: (done: number, all: number) => `looking at position ${done} of ${all}`,
+    progress: (done: number, all: number) => `looking at move ${done} of ${all}`,
     stopped: (fault: string) => `the review ended early: ${fault}`,
     side: (side: string, marks: string, loss: string) => `${side}: ${marks}; average loss of chance ${loss}`,
     clean: 'no bad move',
@@ -216,11 +216,13 @@ export const t = {
     moments: 'Moments to look at',
     moment: (number: number, side: string, move: string, mark: string) => `Move ${number}, ${side}: ${move} ${mark}`,
     lost: (loss: string, from: string, to: string) => `lost ${loss} of the chance to win, from ${from} to ${to}.`,
+    only: 'was the only move that kept the value.',
     better: 'Better:',
+    then: 'Then:',
     show: 'Show the position',
     play: 'Play the better line',
     source: (exact: number, all: number, visits: number) =>
-      `${exact > 0 ? `Exact values for ${exact} of ${count(all, 'position', 'positions')}, else` : 'Values by'} searches of ${count(visits, 'simulation', 'simulations')}. A draw counts as half a win.`,
+      `${exact > 0 ? `Exact values for ${exact} of ${count(all, 'move', 'moves')}, else` : 'Values by'} searches of ${count(visits, 'simulation', 'simulations')}. A draw counts as half a win.`,
     variation: (number: number) => `the better line at move ${number}`,
   },
 };

@@ -136,7 +136,33 @@ export interface Progress {
 
 export interface ExactValues {
   value: number;
-  actions: { action: string; value: number; keeps: boolean }[];
+  actions: ({ action: string; value: number } & Quality)[];
+}
+
+export type Mark = '??' | '?' | '?!' | '!';
+
+/** How good a move was: its mark, and whether it certainly kept the value. */
+export interface Quality {
+  mark: Mark | null;
+  keeps: boolean;
+}
+
+/** A game reviewed up to some move. Losses are shares of a point, values for player 1. */
+export interface Reviewed {
+  moves: ReviewedMove[];
+  totals: Record<'mean_loss' | 'blunders' | 'mistakes' | 'inaccuracies' | 'only_moves', number>[];
+  /** Numbers from 1 of the moves to look at. */
+  moments: number[];
+}
+
+export interface ReviewedMove {
+  value: number;
+  value_after: number;
+  source: 'exact' | 'proof' | 'search';
+  loss: number;
+  mark: Mark | null;
+  /** The best move, and what is expected after it. */
+  best: string[];
 }
 
 /** A game's name and parameters, as texts. */
@@ -155,6 +181,7 @@ export type Request =
   | { kind: 'module'; module: WebAssembly.Module }
   | { kind: 'network'; url: string; bytes: Uint8Array }
   | { kind: 'search'; id: number; rules: Rules; agent: AgentChoice; position: string; simulations: number | null }
+  | { kind: 'review'; id: number; rules: Rules; agent: AgentChoice; start: string; moves: string; simulations: number }
   | { kind: 'stop' }
   | { kind: 'below'; id: number; line: string }
   | { kind: 'predict'; id: number; rules: Rules; agent: AgentChoice; positions: string[] }
@@ -164,7 +191,7 @@ export type Request =
 
 /** Answers carry the number of their request; `progress` may come many times before `result`. */
 export type Answer =
-  | { kind: 'progress'; id: number; report?: Report; progress?: Progress }
+  | { kind: 'progress'; id: number; report?: Report; progress?: Progress; review?: Reviewed }
   | { kind: 'result'; id: number; value: unknown }
   | { kind: 'fault'; id: number; message: string };
 

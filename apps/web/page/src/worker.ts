@@ -1,7 +1,7 @@
 // A worker that searches: trees in slices, so that a stop or another request is heard within milliseconds.
 
-import init, { Searcher, Table, Truth, agreement } from '../../generated/turnstone_web.js';
-import type { AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Rules } from './types.js';
+import init, { Review, Searcher, Table, Truth, agreement } from '../../generated/turnstone_web.js';
+import type { AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Reviewed, Rules } from './types.js';
 
 /** Milliseconds that a search keeps the worker busy at a time. */
 const SLICE = 12;
@@ -85,13 +85,40 @@ async function search(request: Request & { kind: 'search' }): Promise<Choice | n
   return { action: report.actions[0]?.action ?? '', report };
 }
 
-function exact(rules: Rules, positions: string[]): (ExactValues | null)[] {
+/** Searches the positions that a review asks for. */
+async function review({ id, rules, agent, start, moves, simulations }: Request & { kind: 'review' }): Promise<Reviewed | null> {
+  const mine = ++current;
+  const found = searcherOf(rules, agent);
+  const game = new Review(tableOf(rules), start, moves);
+  const known = truthOf(rules);
+  if (known) game.know(known);
+  try {
+    for (let position = game.wanted(); position !== undefined; position = game.wanted()) {
+      found.begin(position, simulations);
+      while (!found.advance(SLICE)) {
+        await breath();
+        if (current !== mine) return null;
+      }
+      game.take(found);
+      post({ kind: 'progress', id, review: parsed<Reviewed>(game.report()) });
+    }
+    return parsed<Reviewed>(game.report());
+  } finally {
+    game.free();
+  }
+}
+
+function truthOf(rules: Rules): Truth | undefined {
   const wanted = key(rules.game, rules.params);
   if (truth?.key !== wanted) {
     truth?.truth?.free();
     truth = { key: wanted, truth: Truth.of(tableOf(rules)) };
   }
-  const known = truth.truth;
+  return truth.truth;
+}
+
+function exact(rules: Rules, positions: string[]): (ExactValues | null)[] {
+  const known = truthOf(rules);
   return positions.map((position) => (known ? parsed<ExactValues | null>(known.values(position)) : null));
 }
 
@@ -112,6 +139,8 @@ function answer(request: Request): unknown {
   switch (request.kind) {
     case 'search':
       return search(request);
+    case 'review':
+      return review(request);
     case 'below': {
       const last = [...searchers.values()].at(-1);
       return last ? parsed(last.below(request.line)) : null;
