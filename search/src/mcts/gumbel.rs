@@ -51,9 +51,14 @@ impl Root {
     }
 
     /// The edge for the next simulation, after which `left` simulations are left: the best by `g + logit + sigma(q)` among
-    /// those scheduled next.
-    pub(super) fn select<G: Rules>(&self, tree: &Tree<G>, config: &Gumbel, left: u32) -> EdgeId {
-        let scheduled = self.schedule.get(left as usize).copied().unwrap_or(u32::MAX);
+    /// those scheduled next. Places of the schedule that were taken back, `free`, are filled first, the earliest before the
+    /// others.
+    pub(super) fn select<G: Rules>(&self, tree: &Tree<G>, config: &Gumbel, left: u32, free: &mut Vec<u32>) -> EdgeId {
+        let earliest = (0..free.len()).min_by_key(|&at| free[at]);
+        let scheduled = match earliest {
+            Some(at) => free.swap_remove(at),
+            None => self.schedule.get(left as usize).copied().unwrap_or(u32::MAX),
+        };
         let (in_turn, any) = self.best(tree, config, |selected| selected == scheduled);
         // An action that was proven lost leaves its place in the schedule empty: the best of all takes it instead.
         let edge = in_turn.or(any).unwrap_or(0);
@@ -62,11 +67,13 @@ impl Root {
         tree.root().first_edge() + edge as EdgeId
     }
 
-    /// Takes back the selection of an edge.
-    pub(super) fn take_back<G: Rules>(&self, tree: &Tree<G>, edge: EdgeId) {
-        if let Some(selected) = self.selected.get((edge - tree.root().first_edge()) as usize) {
-            selected.fetch_sub(1, Ordering::Relaxed);
-        }
+    /// Takes back the selection of an edge. Returns how often it has been selected without it: the place of the schedule that
+    /// is free again. `None` in a search without a schedule.
+    pub(super) fn take_back<G: Rules>(&self, tree: &Tree<G>, edge: EdgeId) -> Option<u32> {
+        let selected = self.selected.get((edge - tree.root().first_edge()) as usize)?;
+        let without = selected.load(Ordering::Relaxed).checked_sub(1)?;
+        selected.store(without, Ordering::Relaxed);
+        Some(without)
     }
 
     /// The number of the edge to play: the best by `g + logit + sigma(q)` among the most visited.

@@ -75,10 +75,15 @@ fn among_equals_the_first_is_selected() {
     let mut root = gumbel::Root::default();
     root.begin(&tree, &Gumbel::default(), 8, &mut rng(1));
     assert_eq!(root.choose(&tree, &Gumbel::default()), 1);
-    assert_eq!(root.select(&tree, &Gumbel::default(), 7), 1);
+    let select = |left, free: &mut Vec<u32>| root.select(&tree, &Gumbel::default(), left, free);
+    assert_eq!(select(7, &mut vec![]), 1);
+    // A place that was taken back is filled before the next one, the earliest first.
+    let mut free = vec![1, 0];
+    assert_eq!((select(6, &mut free), &free), (2, &vec![1]));
+    assert_eq!((select(6, &mut free), &free), (1, &vec![]));
     // Beyond its schedule every action is in question.
-    (0..7).rev().for_each(|left| _ = root.select(&tree, &Gumbel::default(), left));
-    assert_eq!(root.select(&tree, &Gumbel::default(), 99), 1);
+    (0..5).rev().for_each(|left| _ = select(left, &mut vec![]));
+    assert_eq!(select(99, &mut vec![]), 1);
 }
 
 #[test]

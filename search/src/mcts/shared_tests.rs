@@ -224,17 +224,23 @@ fn threads_run_the_simulations_that_one_would() {
 fn threads_halve_the_candidates_as_one_would() {
     let simulations = MANY.min(2_000);
     let game = Mancala::default();
-    let mut search = begun(&game, &METHODS[1].into(), simulations);
-    run(&game, &mut search, 4, simulations);
-    assert!(search.actions().all(|action| action.proven.is_none()), "proofs would leave places of the schedule empty");
-    let mut visits: Vec<u32> = search.actions().map(|action| action.visits).collect();
-    visits.sort_unstable();
     let mut schedule = Vec::new();
     gumbel::considered_visits(6, simulations, &mut schedule);
-    // As many actions have more than `n` visits as are scheduled after `n` visits.
-    for n in schedule.iter().copied() {
-        let after = schedule.iter().filter(|&&before| before == n).count();
-        assert_eq!(visits.iter().filter(|&&visits| visits > n).count(), after, "{visits:?}");
+    // With little room, simulations are taken back again and again.
+    for room in [simulations, 20] {
+        let mut search = begun(&game, &METHODS[1].into(), simulations);
+        run(&game, &mut search, 4, room);
+        assert!(
+            search.actions().all(|action| action.proven.is_none()),
+            "proofs would leave places of the schedule empty"
+        );
+        let mut visits: Vec<u32> = search.actions().map(|action| action.visits).collect();
+        visits.sort_unstable();
+        // As many actions have more than `n` visits as are scheduled after `n` visits.
+        for n in schedule.iter().copied() {
+            let after = schedule.iter().filter(|&&before| before == n).count();
+            assert_eq!(visits.iter().filter(|&&visits| visits > n).count(), after, "{visits:?}, room {room}");
+        }
     }
 }
 

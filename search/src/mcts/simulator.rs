@@ -1,7 +1,7 @@
 //! One thread's way through a tree: a simulation from the root to a leaf, and the leaf's evaluation back up.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use turnstone_env::{Action, ActionList, Rules};
 
@@ -35,8 +35,8 @@ pub(super) struct SearchState {
     /// State of the sequential halving.
     pub(super) gumbel: gumbel::Root,
     /// Held by the thread that selects at the root of a Gumbel search, or takes a selection back: sequential halving is a
-    /// sequence.
-    turn: Mutex<()>,
+    /// sequence. The places in it that were taken back, each as the number of selections that its action has had before.
+    turn: Mutex<Vec<u32>>,
     /// Whether the threads of a shared search are to end.
     pub(super) is_ended: AtomicBool,
     /// Most actions of a position that there was no room for the edges of.
@@ -60,6 +60,7 @@ impl Clone for SearchState {
 impl SearchState {
     pub(super) fn begin<S>(&mut self, simulations: u32, root: &Node<S>) {
         *self.left.get_mut() = simulations;
+        self.turn().clear();
         // The evaluation of a new root is a visit, but no simulation.
         self.visits_before = root.visits() + u32::from(!root.is_expanded());
     }
@@ -76,6 +77,10 @@ impl SearchState {
 
     pub(super) fn left(&self) -> u32 {
         self.left.load(Ordering::Relaxed)
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes one simulation and returns how many are left after it; `None` if there are none.
@@ -209,12 +214,12 @@ impl<G: Rules> Simulator<G> {
             leaf.leave();
             leaf.release();
         }
-        let turn = plan.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = plan.turn();
         if let Some(&(_, edge)) = self.path.first() {
-            plan.gumbel.take_back(tree, edge);
+            free.extend(plan.gumbel.take_back(tree, edge));
         }
         count::<MultiThread>(&plan.left, 1);
-        drop(turn);
+        drop(free);
         self.path.drain(..).for_each(|(node, _)| tree.node(node).leave());
     }
 
@@ -226,10 +231,8 @@ impl<G: Rules> Simulator<G> {
         let edge = match &plan.options.method {
             Method::Puct(config) => plan.take::<A>().map(|_| puct::select(tree, 0, config, &mut self.seen)),
             Method::Gumbel(config) => {
-                let turn = A::SHARED.then(|| plan.turn.lock().unwrap_or_else(PoisonError::into_inner));
-                let edge = plan.take::<A>().map(|left| plan.gumbel.select(tree, config, left));
-                drop(turn);
-                edge
+                let mut free = plan.turn();
+                plan.take::<A>().map(|left| plan.gumbel.select(tree, config, left, &mut free))
             }
         };
         if A::SHARED && edge.is_none() {
