@@ -5,7 +5,7 @@
 
 For each game it plays a round robin between `random` and the agents of the table `[levels]` in
 games/src/<game>/ladder.toml, 200 games for each pair, and writes their Elo with 95 % intervals, `random` at 0, back into
-that table. Then it prints the table of docs/levels.md: each level's Elo, its score against the level below, and the score
+that table; `docs/results.py` draws them. It also prints each level's score against the level below, and that
 of level 1 against `alphabeta:depth=2` where the game has a heuristic. Agents and games are those of the seed, so the
 numbers repeat.
 """

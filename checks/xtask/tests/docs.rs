@@ -70,6 +70,14 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// The tables and charts of measured figures are those of `docs/results.toml`.
+#[test]
+fn figures_are_those_of_their_source() {
+    let output = Command::new("python3").args(["docs/results.py", "--check"]).current_dir(root()).output();
+    let output = output.expect("python3 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// The magic bytes of every format are on the page of formats.
 #[test]
 fn the_page_of_formats_has_them_all() {
