@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use turnstone_agents::agent_kinds;
 use turnstone_arena::MatchOptions;
 use turnstone_base::settings::{Settings, table};
 use turnstone_models::{NetworkConfig, network_kinds};
@@ -65,16 +64,6 @@ fn the_keys_of_configs() {
         }
     }
     check("configs/README.md", "key", &rows);
-}
-
-#[test]
-fn the_options_of_agents() {
-    let mut rows = String::new();
-    for mut kind in agent_kinds() {
-        rows += &heading(&format!("`{}`", kind.name), kind.about);
-        rows += &table(&kind.options());
-    }
-    check("docs/arena.md", "agent", &rows);
 }
 
 #[test]
