@@ -93,4 +93,4 @@ pub use threads::{Threads, most_threads};
 pub use turnstone_base::settings;
 pub use turnstone_exact::SolveLimits;
 #[cfg(not(target_family = "wasm"))]
-pub use walking::{DynWalk, Findings, Refutation};
+pub use walking::{DynWalk, Findings, LosingMove, Refutation};

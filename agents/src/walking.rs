@@ -33,6 +33,12 @@ pub trait DynWalk: Send + Sync {
     /// `least`.
     fn first_mistakes(&self, least: i8, is_worse: &mut dyn FnMut(&AnyState) -> bool) -> Vec<(AnyState, Vec<Action>)>;
 
+    /// [`Walk::losing_moves`].
+    fn losing_moves(&mut self) -> Vec<LosingMove>;
+
+    /// [`Walk::is_lost`].
+    fn is_lost(&self, state: &AnyState) -> bool;
+
     /// [`Walk::corrected`].
     fn corrected(&self, corrections: &[(AnyState, Action)]) -> Box<dyn DynWalk>;
 
@@ -62,6 +68,17 @@ impl Findings {
         let value = self.values[start];
         (value != 0 || extent == Extent::Complete).then_some(value)
     }
+}
+
+/// A position in which an agent's move loses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LosingMove {
+    /// The position.
+    pub state: AnyState,
+    /// Actions to positions that are met, and from which the agent cannot be beaten.
+    pub safe: Vec<Action>,
+    /// Actions that are not known to lose.
+    pub open: Vec<Action>,
 }
 
 /// A shortest game that an agent loses.
@@ -109,6 +126,19 @@ impl<G: Rules> DynWalk for Walk<G> {
             (AnyState::new(state), self.actions_to(&state, keeps))
         };
         mistakes.into_iter().map(safe).collect()
+    }
+
+    fn losing_moves(&mut self) -> Vec<LosingMove> {
+        let (losing_moves, values) = (self.losing_moves(), self.values());
+        let losing = |(state, open): (G::State, Vec<Action>)| {
+            let is_safe = |next: &G::State| self.value_of(&values, next).is_some_and(|value| value >= 0);
+            LosingMove { safe: self.actions_to(&state, is_safe), open, state: AnyState::new(state) }
+        };
+        losing_moves.into_iter().map(losing).collect()
+    }
+
+    fn is_lost(&self, state: &AnyState) -> bool {
+        self.is_lost(state.of())
     }
 
     fn corrected(&self, corrections: &[(AnyState, Action)]) -> Box<dyn DynWalk> {

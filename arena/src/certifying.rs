@@ -16,7 +16,8 @@ use turnstone_agents::exact::{Certificate, Claim, Extent};
 use turnstone_agents::search::Stop;
 use turnstone_agents::search::hash::hash;
 use turnstone_agents::{
-    Agent, Book, DynExactValues, DynWalk, Findings, LoadedNetwork, Network, PlayableGame, Role, Search, SearchRequest,
+    Agent, Book, Change, DynExactValues, DynWalk, Findings, LoadedNetwork, LosingMove, Network, PlayableGame, Role,
+    Search, SearchRequest,
 };
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, stream};
@@ -28,6 +29,9 @@ use crate::saved_games::PlayedGame;
 
 /// Positions that an agent is asked about before its moves are written to the journal.
 const AT_ONCE: usize = 1 << 12;
+
+/// Simulations of the search for a move in place of one that loses.
+const DEEPER: u32 = 400;
 
 /// An agent to be certified, and how.
 pub struct Certifying<'a> {
@@ -135,43 +139,49 @@ impl Certifying<'_> {
         Ok(Some(extent))
     }
 
-    /// Corrects the agent until it comes to the value of the start by best play, or no exact value says what to correct: walks,
-    /// replaces the first moves that give the value away on every way to a worse end, and walks again. Returns `None` if `stop`
-    /// was raised before the end.
+    /// Corrects the agent until it comes to the value of the start by best play: walks, replaces moves that give the value away,
+    /// and walks again, until there are none. Returns `None` if `stop` was raised before the end.
+    ///
+    /// With exact values these are the first moves that do on every way to a worse end. Without any, they are the moves after
+    /// which the agent is lost whatever it plays, as far as the walks have found; what replaces them is safe in the walk, or
+    /// else what a search of [`DEEPER`] simulations prefers. The agent is then corrected until it cannot be beaten.
     ///
     /// # Errors
-    /// As [`Certifying::walk`], or the value of the start is not known, or lost for the agent.
+    /// As [`Certifying::walk`], or the start is lost for the agent, or its exact value is not known.
     pub fn repair(
         &self,
         seat: Side,
         start: &AnyState,
         journal: Option<WalkJournal>,
-        truth: &dyn DynExactValues,
+        truth: Option<&dyn DynExactValues>,
         on_round: &dyn Fn(&dyn DynWalk, usize),
     ) -> Result<Option<Repaired>> {
         let sign = seat.sign() as i8;
-        let best = truth.value(start).map(|value| sign * value);
-        let best = best.with_context(|| format!("no exact value of the start of {} is known", self.game.name()))?;
-        ensure!(best >= 0, "{seat} of {} loses against best play, which no book can repair", self.game.name());
+        let best = match truth.map(|truth| truth.value(start)) {
+            None => 0,
+            Some(value) => {
+                sign * value.with_context(|| format!("no exact value of the start of {} is known", self.game.name()))?
+            }
+        };
+        let lost = || format!("{seat} of {} loses against best play, which no book can repair", self.game.name());
+        ensure!(best >= 0, lost());
         let Some((mut walk, mut extent)) = self.walk(seat, std::slice::from_ref(start), journal)? else {
             return Ok(None);
         };
-        let (mut searches, mut corrections) = (self.searches()?, HashMap::new());
+        let mut searches = self.searches()?;
+        let mut judge = self.agent.adjusted(Change::Simulations(DEEPER)).search(self.asked, MOST_AT_ONCE)?;
+        let mut corrections = HashMap::new();
         loop {
-            // Of a walk that is not complete only losses are certain.
-            let least = if extent == Extent::Complete { best } else { 0 };
-            let mut is_worse = |next: &AnyState| truth.value(next).is_some_and(|value| sign * value < least);
-            let mistakes = walk.first_mistakes(least, &mut is_worse);
-            let found: Vec<(AnyState, Action)> = mistakes
-                .into_iter()
-                .filter_map(|(state, safe)| {
-                    let keeping = truth.best_actions(&state)?;
-                    let safe = safe.into_iter().find(|action| keeping.contains(action));
-                    let action = safe.or_else(|| truth.optimal_actions(&state)?.first().copied())?;
-                    Some((state, action))
-                })
-                .filter(|(state, action)| corrections.get(state) != Some(action))
-                .collect();
+            let mut found = match truth {
+                // Of a walk that is not complete only losses are certain.
+                Some(truth) => by_truth(&*walk, truth, sign, if extent == Extent::Complete { best } else { 0 }),
+                None => match self.by_search(&mut *walk, &mut *judge)? {
+                    Some(found) => found,
+                    None => return Ok(None),
+                },
+            };
+            ensure!(!walk.is_lost(start), lost());
+            found.retain(|(state, action)| corrections.get(state) != Some(action));
             on_round(&*walk, found.len());
             if found.is_empty() {
                 break;
@@ -186,6 +196,26 @@ impl Certifying<'_> {
         corrections.retain(|state, _| walk.has_met(state));
         let corrections = corrections.into_iter().map(|(state, action)| Ok((self.as_asked(&state)?, action)));
         Ok(Some(Repaired { corrections: corrections.collect::<Result<_>>()?, walk, extent }))
+    }
+
+    /// Moves in place of those after which the agent is lost, one for each of their positions; `None` if `stop` was raised.
+    fn by_search(&self, walk: &mut dyn DynWalk, judge: &mut dyn Search) -> Result<Option<Vec<(AnyState, Action)>>> {
+        let losing = walk.losing_moves();
+        let mut found: Vec<(AnyState, Action)> = Vec::with_capacity(losing.len());
+        let mut next = losing.iter().filter(|losing| losing.safe.is_empty());
+        found.extend(losing.iter().filter_map(|losing| Some((losing.state.clone(), *losing.safe.first()?))));
+        let mut next = || next.next().map(|losing| self.question(losing, &losing.state)).transpose();
+        let request = SearchRequest::stopped_by(self.stop);
+        ask_all(judge, losing.len(), &request, &mut next, &mut |losing: &LosingMove, _, chosen, search, seat| {
+            let ranked = search.analysis(seat).map_or_else(Vec::new, |analysis| analysis.actions);
+            let ranked =
+                ranked.iter().map(|action| action.root.action).chain([chosen?]).chain(losing.open.iter().copied());
+            found.extend(
+                ranked.into_iter().find(|action| losing.open.contains(action)).map(|a| (losing.state.clone(), a)),
+            );
+            Ok(())
+        })?;
+        Ok((!self.stop.is_raised()).then_some(found))
     }
 
     /// The agent's moves in these positions; `None` if `stop` was raised.
@@ -213,7 +243,7 @@ impl Certifying<'_> {
     }
 
     /// A position as the agent sees it.
-    fn question(&self, key: usize, state: &AnyState) -> Result<Question<usize>> {
+    fn question<T>(&self, key: T, state: &AnyState) -> Result<Question<T>> {
         let state = self.as_asked(state)?;
         let rng = stream(self.seed, Purpose::Play, [hash(&state), 0]);
         Ok(Question { key, state, rng })
@@ -285,6 +315,19 @@ impl Certifying<'_> {
         players[seat.other().index()] = "refutation".to_owned();
         PlayedGame::new(self.game, players, start, line)
     }
+}
+
+/// Moves in place of the first ones that give a value of at least `least` away, by exact values.
+fn by_truth(walk: &dyn DynWalk, truth: &dyn DynExactValues, sign: i8, least: i8) -> Vec<(AnyState, Action)> {
+    let mut is_worse = |next: &AnyState| truth.value(next).is_some_and(|value| sign * value < least);
+    let mistakes = walk.first_mistakes(least, &mut is_worse).into_iter();
+    let correction = |(state, safe): (AnyState, Vec<Action>)| {
+        let keeping = truth.best_actions(&state)?;
+        let safe = safe.into_iter().find(|action| keeping.contains(action));
+        let action = safe.or_else(|| truth.optimal_actions(&state)?.first().copied())?;
+        Some((state, action))
+    };
+    mistakes.filter_map(correction).collect()
 }
 
 #[cfg(test)]

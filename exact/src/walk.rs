@@ -1,7 +1,7 @@
 //! Every position that can arise while one side follows an agent and the other plays anything, and the worst result that can
 //! come of each.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_search::hash::hash;
@@ -43,6 +43,8 @@ pub struct Walk<G: Rules> {
     moves: Moves,
     /// The agent's moves that are known before they are asked for, each as its place among the legal actions.
     known: HashMap<G::State, u16>,
+    /// Positions from which the agent loses whatever it plays, as this walk and those that it was corrected from have found.
+    lost: HashSet<G::State>,
 }
 
 /// How far a [`Walk`] has come.
@@ -84,6 +86,7 @@ impl<G: Rules> Walk<G> {
             successors: Vec::new(),
             moves: Moves::default(),
             known: HashMap::new(),
+            lost: HashSet::new(),
         };
         walk.starts = starts.iter().map(|&start| walk.number(start)).collect();
         walk
@@ -272,6 +275,60 @@ impl<G: Rules> Walk<G> {
         mistakes
     }
 
+    /// The positions in which the agent's move leads to one that is lost whatever it plays from there, on the ways from the
+    /// starts, each with the legal actions that do not.
+    ///
+    /// Lost are lost ends, positions of the other side with an action to a lost one, and those of the agent all of whose
+    /// actions lead to lost ones. What is lost is kept in the walks that are [`Walk::corrected`] from this one.
+    pub fn losing_moves(&mut self) -> Vec<(G::State, Vec<Action>)> {
+        let ended = |state: &G::State| self.game.outcome(state).is_some_and(|outcome| outcome.value_for(self.seat) < 0);
+        let mut lost: Vec<bool> =
+            self.positions.iter().map(|state| self.lost.contains(state) || ended(state)).collect();
+        let begins = self.begins();
+        let others = |position: usize, lost: &[bool]| {
+            let is_lost = |next: &G::State| match self.find(next) {
+                Ok(number) => lost[number as usize],
+                Err(_) => self.lost.contains(next) || ended(next),
+            };
+            self.actions_to(&self.positions[position], |next| !is_lost(next))
+        };
+        let mut has_changed = true;
+        while std::mem::take(&mut has_changed) {
+            for position in (0..self.counts.len()).rev().filter(|&position| begins[position] < begins[position + 1]) {
+                let next = &self.successors[begins[position]..begins[position + 1]];
+                if lost[position] || !next.iter().any(|&next| lost[next as usize]) {
+                    continue;
+                }
+                let has_another = self.decides(&self.positions[position]) && !others(position, &lost).is_empty();
+                lost[position] = !has_another;
+                has_changed |= !has_another;
+            }
+        }
+        let mut seen = lost.clone();
+        let mut queue: VecDeque<u32> = self.starts.iter().copied().collect();
+        let mut found = Vec::new();
+        while let Some(position) = queue.pop_front() {
+            let position = position as usize;
+            if std::mem::replace(&mut seen[position], true) {
+                continue;
+            }
+            let next = &self.successors[begins[position]..begins[position + 1]];
+            if next.iter().any(|&next| lost[next as usize]) {
+                found.push((self.positions[position], others(position, &lost)));
+            } else {
+                queue.extend(next);
+            }
+        }
+        self.lost.extend(self.positions.iter().zip(&lost).filter(|(_, is_lost)| **is_lost).map(|(state, _)| *state));
+        found
+    }
+
+    /// Whether a position is lost whatever the agent plays, as far as [`Walk::losing_moves`] has found.
+    #[must_use]
+    pub fn is_lost(&self, state: &G::State) -> bool {
+        self.lost.contains(state)
+    }
+
     /// The worst result for the agent from a position; `None` if it is not met.
     #[must_use]
     pub fn value_of(&self, values: &[i8], state: &G::State) -> Option<i8> {
@@ -314,7 +371,7 @@ impl<G: Rules> Walk<G> {
             self.game.legal(state, &mut legal);
             known.insert(*state, legal.binary_search(action).expect("a correction is legal") as u16);
         }
-        Self { known, ..Self::new(&self.game, self.seat, &starts) }
+        Self { known, lost: self.lost.clone(), ..Self::new(&self.game, self.seat, &starts) }
     }
 
     /// Whether the agent has to choose.

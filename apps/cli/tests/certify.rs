@@ -98,6 +98,11 @@ fn refutations_are_saved_games_and_openings_a_table() {
     }
     let table = stdout(&[&["certify"][..], &agent, &["--seat", "2", "--openings", &book]].concat());
     assert!(table.contains(&format!("  {first} {second}: can be beaten in {} plies", moves.len() - 2)), "{table}");
+    assert!(table.contains("guaranteed from the 2 openings: 0.0 % of the points"), "{table}");
+    // The shipped network draws from the start, whoever begins, and after each of its first moves.
+    fs::write(&book, "0,4\n2,4\n").expect("writable");
+    let shipped = json(&["mu_torere", "--agent", "az:pretrained,sims=0", "--seat", "2", "--openings", &book]);
+    assert_eq!(shipped["seats"][0]["guaranteed"], 0.5);
 }
 
 /// Killed again and again, a walk ends with the bytes of one that was left alone.

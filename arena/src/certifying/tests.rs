@@ -165,12 +165,14 @@ fn agents_that_are_no_function_of_the_position_are_refused() {
 /// A random agent with corrections comes to the value of the game, as a brute-force search confirms.
 #[test]
 fn repaired_agents_come_to_the_value_of_the_game() {
-    for (name, params, seat, value) in [
+    let cases = [
         ("mu_torere", &[("max_plies", "0")][..], Side::First, 0),
         ("mu_torere", &[("max_plies", "0")], Side::Second, 0),
         ("mu_torere", &[("max_plies", "40")], Side::Second, 0),
         ("konane", &[("size", "4")], Side::Second, 1),
-    ] {
+    ];
+    for (case, has_values) in cases.iter().flat_map(|case| [(case, true), (case, false)]) {
+        let &(name, params, seat, value) = case;
         let game = game(name, params);
         let agent = agent("random", &*game);
         let certifying = certifying(&*game, &agent);
@@ -180,7 +182,7 @@ fn repaired_agents_come_to_the_value_of_the_game() {
         let count = |_: &dyn DynWalk, _| {
             rounds.fetch_add(1, Ordering::Relaxed);
         };
-        let repaired = certifying.repair(seat, &game.start(), None, &*truth, &count);
+        let repaired = certifying.repair(seat, &game.start(), None, has_values.then_some(&*truth), &count);
         let Repaired { corrections, walk, extent } = repaired.expect("it plays").expect("nothing stops it");
         assert_eq!((extent, walk.findings().values), (Extent::Complete, vec![value]), "{name}");
         assert!(!corrections.is_empty() && rounds.load(Ordering::Relaxed) > 1, "{name}");
@@ -196,6 +198,8 @@ fn repaired_agents_come_to_the_value_of_the_game() {
     let (game, lost) = (game("konane", &[("size", "4")]), Side::First);
     let agent = agent("random", &*game);
     let truth = game.exact_values(Path::new(""), Effort::Full).expect("no table").expect("it is small");
-    let fault = certifying(&*game, &agent).repair(lost, &game.start(), None, &*truth, &|_, _| ());
-    assert!(fault.err().expect("it is lost").to_string().contains("player 1 of konane loses against best play"));
+    for truth in [Some(&*truth), None] {
+        let fault = certifying(&*game, &agent).repair(lost, &game.start(), None, truth, &|_, _| ());
+        assert!(fault.err().expect("it is lost").to_string().contains("player 1 of konane loses against best play"));
+    }
 }

@@ -74,8 +74,8 @@ pub(crate) struct Certify {
     /// Write the shortest games that the agent loses to a file, for `review` and `play --from`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Correct the agent by exact values until it cannot be beaten, and write the corrections to a book for
-    /// `az:pretrained,book=FILE`
+    /// Correct the agent, by exact values or else by search, until it cannot be beaten, and write the corrections to a book
+    /// for `az:pretrained,book=FILE`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "openings"])]
     repair: Option<PathBuf>,
     /// Prove a certificate again, without the agent
@@ -253,7 +253,8 @@ impl Certify {
 
 /// The repair of an agent with a network.
 struct Repair {
-    truth: Box<dyn DynExactValues>,
+    /// Exact values, where the game has them.
+    truth: Option<Box<dyn DynExactValues>>,
     book: Book,
 }
 
@@ -262,12 +263,7 @@ impl Repair {
         let Some(network) = certifying.agent.network() else {
             bail!("`{}` has no network, and only agents with one play by a book", certifying.agent.spec);
         };
-        let Some(truth) = certifying.game.exact_values(tables, Effort::Full)? else {
-            bail!(
-                "{} has no exact values with these parameters, by which it could be repaired",
-                certifying.game.name()
-            );
-        };
+        let truth = certifying.game.exact_values(tables, Effort::Full)?;
         Ok(Self { truth, book: Book::new(certifying.asked, network, certifying.is_asked_elsewhere()) })
     }
 
@@ -283,7 +279,7 @@ impl Repair {
             let (positions, decisions) = (walk.positions(), walk.moves().count());
             reporter.line(&format!("{seat}: {positions} positions, {decisions} decisions, {mistakes} to correct"));
         };
-        let repaired = certifying.repair(seat, &certifying.game.start(), journal, &*self.truth, &on_round)?;
+        let repaired = certifying.repair(seat, &certifying.game.start(), journal, self.truth.as_deref(), &on_round)?;
         let Some(Repaired { corrections, walk, extent }) = repaired else { return Ok(None) };
         self.book.moves.extend(corrections);
         Ok(Some((walk, extent)))
@@ -353,6 +349,10 @@ impl Found<'_> {
                 text += &self.refutation_text(state, found, tables);
             }
         }
+        if let Some(points) = self.guaranteed() {
+            let (percent, openings) = (100.0 * points, self.starts.len());
+            let _ = writeln!(text, "  guaranteed from the {openings} openings: {percent:.1} % of the points");
+        }
         let share = match self.findings.beaten {
             0 => String::new(),
             beaten => format!(", from {beaten} of which it can be beaten"),
@@ -362,6 +362,13 @@ impl Found<'_> {
         let seconds = self.seconds;
         let _ = writeln!(text, "  {positions} positions{share}; {decisions} decisions{so_far}; {seconds:.1} s");
         text
+    }
+
+    /// Points per game of the worst results from several openings, a draw being half of one; `None` where one is not certain.
+    fn guaranteed(&self) -> Option<f64> {
+        let results = (0..self.starts.len()).map(|start| self.findings.result(start, self.extent));
+        let points = results.map(|result| Some(f64::from(result? + 1) / 2.0)).sum::<Option<f64>>()?;
+        (self.starts.len() > 1).then_some(points / self.starts.len() as f64)
     }
 
     fn refutation_text(&self, state: &AnyState, found: &Refutation, tables: &Path) -> String {
@@ -438,6 +445,7 @@ impl Found<'_> {
             "beaten": self.findings.beaten,
             "decisions": self.decisions,
             "seconds": self.seconds,
+            "guaranteed": self.guaranteed(),
             "openings": self.starts.iter().enumerate().map(start).collect::<Vec<_>>(),
         })
     }
