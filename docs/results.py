@@ -71,12 +71,12 @@ def ladder(game):
 
 def levels():
     ladders = [ladder(game) for game in GAMES]
-    rows = [
-        [number + 1, *(f"{elo} ± {max(high - elo, elo - low)}" for _, elo, low, high in (levels[number] for levels in ladders))]
-        for number in range(len(ladders[0]))
-    ]
+    rows = [[number + 1, *(levels[number][1] for levels in ladders)] for number in range(len(ladders[0]))]
+    reaches = [[max(high - elo, elo - low) for _, elo, low, high in levels] for levels in ladders]
+    intervals = [f"±{min(reach)} to {max(reach)}" for reach in reaches]
     search = [re.search("sims=([0-9]+)", levels[-1][0]).group(1) for levels in ladders]
-    return table(["level", *(name for name, _ in GAMES.values())], [*rows, ["simulations of level 8", *search]])
+    columns = ["level", *(name for name, _ in GAMES.values())]
+    return table(columns, [*rows, ["95 % interval", *intervals], ["simulations of level 8", *search]])
 
 
 STYLE = """<style>

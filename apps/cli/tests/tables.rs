@@ -1,26 +1,25 @@
-//! The tables of settings in the documentation. `UPDATE=1 cargo test --release -p turnstone tables` writes them.
+//! The table of a config's keys in configs/README.md. `UPDATE=1 cargo test --release -p turnstone tables` writes it.
 
 use std::fs;
 use std::path::Path;
 
-use turnstone_arena::MatchOptions;
 use turnstone_base::settings::{Settings, table};
 use turnstone_models::{NetworkConfig, network_kinds};
 use turnstone_trainer::config::{ArenaConfig, Config, LearnConfig, RunConfig, SearchConfig, SelfPlayConfig};
 
-const COLUMNS: &str = "default | must be | meaning |\n|---|---|---|---|\n";
+const HEAD: &str = "\n| key | default | must be | meaning |\n|---|---|---|---|\n";
 
-/// Compares the table of a page whose first column has this name, or writes it.
-fn check(page: &str, first: &str, rows: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+/// Compares the table of the page, or writes it.
+fn check(rows: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/README.md");
     let text = fs::read_to_string(&path).expect("readable");
-    let (before, rest) = text.split_once(&format!("\n| {first} | {COLUMNS}")).expect("the head of the table");
+    let (before, rest) = text.split_once(HEAD).expect("the head of the table");
     let end = rest.find("\n\n").expect("an empty line behind the table") + 1;
     if rest[..end] == *rows {
         return;
     }
-    assert!(std::env::var_os("UPDATE").is_some(), "the table of {page} is not the program's: UPDATE=1 writes it");
-    fs::write(path, format!("{before}\n| {first} | {COLUMNS}{rows}{}", &rest[end..])).expect("writable");
+    assert!(std::env::var_os("UPDATE").is_some(), "the table is not the program's: UPDATE=1 writes it");
+    fs::write(path, format!("{before}{HEAD}{rows}{}", &rest[end..])).expect("writable");
 }
 
 /// A row above those of a part of the table.
@@ -63,10 +62,5 @@ fn the_keys_of_configs() {
             }
         }
     }
-    check("configs/README.md", "key", &rows);
-}
-
-#[test]
-fn the_options_of_matches() {
-    check("docs/arena.md", "option", &table(&MatchOptions::default().settings()));
+    check(&rows);
 }
