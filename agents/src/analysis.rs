@@ -1,4 +1,4 @@
-//! What a tree search has found in a position.
+//! The result of a tree search in a position.
 
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::{Action, Rules, Side};

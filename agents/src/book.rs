@@ -1,4 +1,4 @@
-//! Books of corrections: moves that a network's agent plays in some positions in place of its own.
+//! Books of corrections: moves that a network's agent plays in some positions instead of its own.
 //!
 //! The first line is a JSON header; each further line is a position and its move: `<position> ; <move>`.
 

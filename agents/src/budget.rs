@@ -15,7 +15,7 @@ pub enum Budget {
 }
 
 impl Budget {
-    /// That of these two settings, of which one is given.
+    /// The budget from these two settings, of which one is given.
     pub(crate) fn of(sims: Option<u32>, time: Option<Duration>) -> Self {
         time.map_or(Self::Simulations(sims.unwrap_or(0)), Self::Time)
     }

@@ -132,7 +132,7 @@ mod tests {
     use turnstone_base::streams::{Purpose, stream};
     use turnstone_env::toy::Toy;
 
-    /// What an agent chooses at the start of a tree, often enough that a random choice shows, and its score.
+    /// An agent's choices at the start of a tree, repeated until a random choice shows, and its score.
     fn choices(spec: &str, tree: &str) -> (Vec<usize>, Option<Score>) {
         let (game, spec): (Toy, AgentSpec) = (tree.parse().expect("a tree"), spec.parse().expect("valid"));
         let spec: &ExactSpec = spec.settings().expect("an exact agent");

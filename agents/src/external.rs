@@ -27,7 +27,7 @@ pub(crate) struct External {
     last: SearchInfo,
 }
 
-/// What the program does.
+/// State of the program.
 enum Turn {
     Idle,
     /// It has been asked.
@@ -89,7 +89,7 @@ impl External {
         let process = self.process()?;
         process.stop = request.control.stop.clone();
         process.send(position);
-        // What the program still had to say of the position before is not the answer to this one.
+        // Output that is left over from the position before is not the answer to this one.
         process.get_ready(ready)?;
         process.send(go);
         Ok(Due::after(patience))
@@ -181,7 +181,7 @@ impl Search for External {
     }
 
     fn clear(&mut self) {
-        // What it still had to say would be taken for another answer.
+        // Output that is left over would be taken for another answer.
         if matches!(self.turn, Turn::Thinking { .. }) {
             self.process = None;
         }

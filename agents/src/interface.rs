@@ -11,7 +11,7 @@ use crate::request::{SearchInfo, SearchRequest};
 /// Reason why a seat has no legal action to play.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlayerFault {
-    /// The program is gone, or its answer is malformed.
+    /// The program has ended, or its answer is malformed.
     #[error("crashed: {0}")]
     Crashed(String),
     /// The program did not answer in time.
@@ -28,7 +28,7 @@ pub enum PlayerFault {
     Evaluation(#[from] Fault),
 }
 
-/// What a network says of a position without search.
+/// A network's evaluation of a position, without search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
     /// The legal actions in increasing order, each with its prior.
@@ -37,7 +37,7 @@ pub struct Prediction {
     pub evaluation: Evaluation,
 }
 
-/// What a seat has chosen: a legal action, or why it has none. After a fault it can be asked again.
+/// A seat's choice: a legal action, or why it has none. After a fault it can be asked again.
 pub type Chosen = Result<Action, PlayerFault>;
 
 /// Takes reports of seats whose request asks for them; the last one is of the final result.
@@ -103,10 +103,10 @@ pub trait Search: Send {
     /// Positions could not be evaluated. The next call tries again.
     fn advance(&mut self, on_info: &mut OnInfo<'_>) -> Result<Vec<(usize, Chosen)>, Fault>;
 
-    /// What a seat's last search has found, complete or so far.
+    /// Report of a seat's last search, complete or so far.
     fn report(&self, seat: usize) -> SearchInfo;
 
-    /// What a seat's tree shows, complete or so far; `None` if the action does not come from a tree.
+    /// Analysis of a seat's tree, complete or so far; `None` if the action does not come from a tree.
     fn analysis(&self, _seat: usize) -> Option<Analysis> {
         None
     }

@@ -58,7 +58,7 @@ pub trait AgentKind: Settings + Debug + Send + Sync + 'static {
     /// Something that it needs cannot be had.
     fn search(&self, game: &dyn PlayableGame, setup: &Setup<'_>) -> Result<Box<dyn Search>, AgentError>;
 
-    /// The spec of the agent that plays the game in place of this one; a [level](crate::Level) names another agent.
+    /// The spec of the agent that plays the game instead of this one; a [level](crate::Level) names another agent.
     ///
     /// # Errors
     /// There is none.
@@ -80,7 +80,7 @@ pub enum Form {
     Command,
 }
 
-/// What a search is made with besides the settings of its agent.
+/// Arguments of a search besides the settings of its agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The network that [`AgentKind::load`] has read.
@@ -118,7 +118,7 @@ pub enum Role {
     Level(u8),
 }
 
-/// What others need to know of an agent.
+/// Traits of an agent that its callers ask about.
 #[derive(Clone, Default, Debug)]
 pub struct Traits {
     /// Who chooses.

@@ -61,7 +61,7 @@ pub fn register_agent<K: AgentKind>() {
 pub struct KindInfo {
     /// The name that specs begin with.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description, one line.
     pub about: &'static str,
     form: Form,
     default: Box<dyn AnyKind>,

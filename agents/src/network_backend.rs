@@ -128,7 +128,7 @@ fn observe<G: Rules>(game: &G, states: &[G::State], spec: &Spec, inputs: &mut Ve
     states.iter().zip(inputs.chunks_exact_mut(features)).for_each(|(state, row)| game.observe(state, row));
 }
 
-/// What becomes of a network's outputs.
+/// Conversion of a network's outputs.
 #[derive(Clone, Debug)]
 struct Outputs {
     /// Logits to probabilities.

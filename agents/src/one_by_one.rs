@@ -29,7 +29,7 @@ pub trait Chooser: Send {
     /// Sets the number of threads of a search.
     fn set_threads(&mut self, _threads: usize) {}
 
-    /// What it says about its last choice, for a person to read.
+    /// A line about its last choice, for a person to read.
     fn comment(&self, _last: &SearchInfo) -> Option<String> {
         None
     }

@@ -123,7 +123,7 @@ pub trait PlayableGame: DynGame {
     fn check_certificate(&self, certificate: &Certificate) -> Result<(), CertificateFault>;
 }
 
-/// What evaluates the positions of a tree search.
+/// Evaluator of a tree search.
 pub enum Evaluator<'a> {
     /// Equal priors and value 0.
     Uniform,
@@ -137,7 +137,7 @@ pub enum Evaluator<'a> {
         network: &'a LoadedNetwork,
         /// Its arithmetic.
         precision: Precision,
-        /// What it runs on.
+        /// Its device.
         device: ComputeDevice,
         /// Most positions in one batch.
         max_batch: usize,
@@ -146,7 +146,7 @@ pub enum Evaluator<'a> {
     },
 }
 
-/// How a tree is searched.
+/// Settings of a tree search.
 #[derive(Clone, Copy, Debug)]
 pub struct TreePlan<'a> {
     /// Limit per move.
@@ -163,7 +163,7 @@ pub struct TreePlan<'a> {
     pub cached: usize,
     /// Folder of tables of exact values that the search looks up.
     pub tables: Option<&'a Path>,
-    /// [`Book`] of a network, whose moves are played in place of searching.
+    /// [`Book`] of a network, whose moves are played instead of searching.
     pub book: Option<&'a Path>,
 }
 

@@ -33,7 +33,7 @@ impl SearchRequest {
     }
 }
 
-/// What a search has found, complete or so far.
+/// Result of a search, complete or so far.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct SearchInfo {
     /// Depth in plies: fully searched, or for a tree search the length of the principal variation.

@@ -31,9 +31,9 @@ pub struct SearchedGame<'a> {
     pub positions: &'a [AnyState],
     /// The actions.
     pub actions: &'a [Action],
-    /// How many of the actions belong to an opening that no player has chosen.
+    /// Number of actions of the opening, which no player chose.
     pub opening_plies: usize,
-    /// What is exactly known about each move.
+    /// Exact values around each move.
     pub known: &'a [Option<KnownMove>],
     /// By position, without the last one if the game is over there.
     pub found: &'a [Found],
@@ -102,7 +102,7 @@ impl SearchedGame<'_> {
         Some((action, state))
     }
 
-    /// That action with its value, by the rules if the game is over after it, or else by a search.
+    /// The action with its value: by the rules if it ends the game, else by a search.
     #[must_use]
     pub fn valued(
         &self,
@@ -193,7 +193,7 @@ impl SearchedGame<'_> {
     }
 }
 
-/// What is found about a move.
+/// Findings about a move.
 struct Verdict {
     source: Source,
     loss: f64,

@@ -54,7 +54,7 @@ impl From<SearchKind> for SearchSettings {
     }
 }
 
-/// This algorithm in place of the checkpoint's, with the checkpoint's constants.
+/// This algorithm instead of the checkpoint's, with the checkpoint's constants.
 impl From<SearchKind> for Partial<SearchSettings> {
     fn from(method: SearchKind) -> Self {
         let mut settings = Self::default();

@@ -53,7 +53,7 @@ pub struct Parameter {
     pub default: String,
     /// Values that it can have; empty without a sheet.
     pub range: String,
-    /// What it changes; empty without a sheet.
+    /// Its meaning; empty without a sheet.
     pub meaning: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a game is asked for when it is solved, and the program around it.
+//! Options of `turnstone solve`, and the interface through which a solver prints and can be stopped.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use turnstone_base::times::duration;
 use turnstone_exact::{Progress, SolveLimits, TableError};
 use turnstone_search::Clock;
 
-/// What `solve` is asked for. A game uses what applies to it.
+/// Options of `solve`. A game uses those that apply to it.
 #[derive(Clone, Copy, Debug)]
 pub struct SolveOptions<'a> {
     /// Maximum number of nodes of a search.
     pub nodes: Option<u64>,
     /// Maximum time of a search.
     pub time: Option<Duration>,
-    /// Size of the largest endgames in the tables, in a unit of the game.
+    /// Size of the largest endgames in the tables: stones in play (Mancala), cows on the board (Morabaraba).
     pub endgames: Option<usize>,
     /// Folder of the tables.
     pub tables: &'a Path,
@@ -68,7 +68,7 @@ pub trait SolveHost {
     /// Prints a line of the result.
     fn answer(&self, line: &str);
 
-    /// Prints a line about the way to it.
+    /// Prints a note on progress: nodes, time.
     fn note(&self, line: &str);
 
     /// Progress output of a solver. From now on, a request to stop is passed on to the solver and no longer ends the
@@ -109,14 +109,14 @@ impl SolveError {
         Self::fault("not solved within --nodes and --time")
     }
 
-    /// What makes a [`SolveError::File`] of a fault of this file.
+    /// Wraps an I/O error of `path` as [`SolveError::File`].
     pub fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |fault| Self::File { path, fault }
     }
 }
 
-/// What a game without tables does where it is to build them only: nothing, which is finished.
+/// `--tables-only` for a game without tables: says so, and there is nothing to do.
 pub fn no_tables(name: &str, host: &dyn SolveHost) -> bool {
     host.note(&format!("{name} has no tables to build"));
     true
@@ -144,7 +144,7 @@ pub fn start_text(value: i8) -> &'static str {
     }
 }
 
-/// The result of a position as text.
+/// The result of a position as text: `value` above 0 is won for player 1.
 #[must_use]
 pub fn result_text(value: i32) -> &'static str {
     match value {

@@ -40,7 +40,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// Simulations of a seat without an evaluation after which the others have their turn.
 const STEPS: u32 = 64;
 
-/// What a tree search plays with.
+/// Parts of a tree search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) budget: Budget,
@@ -49,11 +49,11 @@ pub(crate) struct Plan {
     pub(crate) draw: f32,
     /// Temperature of the choice of moves.
     pub(crate) temperature: f32,
-    /// What evaluates.
+    /// Evaluator.
     pub(crate) source: Source,
 }
 
-/// What kind of evaluations a tree search has.
+/// Source of a tree search's evaluations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     /// They depend on the position alone, and several at once are faster.
@@ -75,7 +75,7 @@ pub(crate) struct TreeSearch<G: Rules> {
     over: Vec<usize>,
 }
 
-/// Moves that are played in place of searching.
+/// Moves that are played instead of searching.
 #[derive(Debug)]
 pub(crate) struct Corrections<S> {
     pub(crate) moves: HashMap<S, Action>,
@@ -106,7 +106,7 @@ struct GameInSeat<G: Rules> {
     turn: Turn<G>,
 }
 
-/// What a seat does.
+/// State of a seat.
 enum Turn<G: Rules> {
     Idle,
     /// It has searched its tree.
@@ -210,7 +210,7 @@ impl<G: Rules> TreeSearch<G> {
         Self { tables: Some(tables), ..Self::new(game, backend, plan, cached) }
     }
 
-    /// Plays these moves in place of searching.
+    /// Plays these moves instead of searching.
     pub(crate) fn correct(&mut self, corrections: Corrections<G::State>) {
         self.corrections = corrections;
     }
@@ -564,7 +564,7 @@ impl<G: Rules> Search for TreeSearch<G> {
     }
 }
 
-/// What a backend has written about a row of a batch.
+/// A backend's answer for a row of a batch.
 fn prediction<S>(batch: &EvalBatch<S>, row: usize) -> Prediction {
     let ((_, legal), (priors, evaluation)) = (batch.position(row), batch.answer(row));
     Prediction { priors: legal.iter().copied().zip(priors.iter().copied()).collect(), evaluation }

@@ -45,11 +45,11 @@ pub trait DynWalk: Send + Sync {
     /// Whether a position is met.
     fn has_met(&self, state: &AnyState) -> bool;
 
-    /// What has come of the walk so far.
+    /// Result of the walk so far.
     fn findings(&self) -> Findings;
 }
 
-/// What has come of a walk.
+/// Result of a walk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Findings {
     /// [`Walk::of_starts`].

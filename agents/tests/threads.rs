@@ -22,7 +22,7 @@ fn rng() -> Stream {
     stream(1, Purpose::Play, [0, 0])
 }
 
-/// What a search finds in a position, with these limits and stop flag.
+/// Result of a search of a position, with these limits and stop flag.
 fn found(search: &mut dyn Search, state: &AnyState, limits: Option<Limits>, stop: &Stop) -> SearchInfo {
     search.new_game(0, state, rng());
     let request = SearchRequest { limits, reports: true, ..SearchRequest::stopped_by(stop) };

@@ -11,7 +11,7 @@ pub(crate) const MOST_AT_ONCE: usize = 24;
 
 /// A position that a search is asked about, the game of which begins there.
 pub(crate) struct Question<T> {
-    /// What the asker knows it by.
+    /// The asker's key for it.
     pub(crate) key: T,
     pub(crate) state: AnyState,
     pub(crate) rng: Stream,

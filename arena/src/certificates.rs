@@ -1,4 +1,4 @@
-//! What the certificates that come with a game prove of agents.
+//! Claims that the certificates shipped with a game prove.
 
 use turnstone_agents::exact::Certificate;
 use turnstone_agents::{Agent, Book, Network, PlayableGame};

@@ -30,7 +30,7 @@ use crate::saved_games::PlayedGame;
 /// Positions that an agent is asked about before its moves are written to the journal.
 const AT_ONCE: usize = 1 << 12;
 
-/// Simulations of the search for a move in place of one that loses.
+/// Simulations of the search for a move to replace one that loses.
 const DEEPER: u32 = 400;
 
 /// An agent to be certified, and how.
@@ -62,7 +62,7 @@ pub struct Repaired {
     pub corrections: Vec<(AnyState, Action)>,
     /// The walk by the corrected agent.
     pub walk: Box<dyn DynWalk>,
-    /// How far it has come.
+    /// Progress.
     pub extent: Extent,
 }
 
@@ -263,7 +263,7 @@ impl Certifying<'_> {
         self.asked.params() != self.game.params()
     }
 
-    /// Who is certified, as a claim about all positions from the start that is not proven yet.
+    /// The certified agent, as a claim about all positions from the start that is not proven yet.
     fn claim(&self, seat: Side) -> Claim {
         let book = self.agent.spec.settings::<Network>().and_then(|network| network.book.as_ref());
         Claim {

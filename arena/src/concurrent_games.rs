@@ -151,7 +151,7 @@ mod tests {
     use crate::asking::MOST_AT_ONCE;
     use crate::record::{TournamentFormat, TournamentSettings};
 
-    /// An agent whose GPU is gone.
+    /// An agent whose GPU fails.
     struct Lost;
 
     impl Search for Lost {

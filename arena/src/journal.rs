@@ -35,7 +35,7 @@ impl Journal {
     /// Opens the journal in a folder, and returns the games in it if they are to be resumed.
     ///
     /// # Errors
-    /// Those of `create` or `resume`.
+    /// The errors of `create` or `resume`.
     pub fn open(folder: &Path, resume: bool, header: &TournamentHeader) -> Result<(Self, Vec<GameRecord>)> {
         if resume { Self::resume(folder, header) } else { Ok((Self::create(folder, header)?, Vec::new())) }
     }

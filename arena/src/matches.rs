@@ -24,7 +24,7 @@ use super::tournament::{Running, Tournament};
 pub enum RatingScale<'a> {
     /// The mean rating of the agents.
     Mean,
-    /// That of a ladder: the first agent is rated, and the others are the ladder's rungs.
+    /// The format of a ladder: the first agent is rated, and the others are the ladder's rungs.
     Ladder(&'a Ladder),
     /// The agent `random`, from which a new ladder begins.
     NewLadder,

@@ -105,7 +105,7 @@ pub struct GameRecord {
     pub agents: [usize; 2],
     /// Number of the opening.
     pub opening: usize,
-    /// How many of `moves` belong to the opening.
+    /// Number of `moves` that belong to the opening.
     pub opening_plies: usize,
     /// Text form of all moves, those of the opening first.
     pub moves: Vec<String>,

@@ -81,7 +81,7 @@ impl Referee<'_> {
         side.replaced.then(|| self.random(&game.state, &mut side.rng))
     }
 
-    /// What the side to move is asked with. Once `stop` is raised, its answer is any action, or a fault.
+    /// Request for the side to move. Once `stop` is raised, its answer is any action, or a fault.
     pub(super) fn request(&self, game: &GameInProgress, stop: &Stop) -> SearchRequest {
         let remaining = game.sides[self.game.mover(&game.state).index()].remaining;
         SearchRequest { remaining, ..SearchRequest::stopped_by(stop) }
@@ -195,7 +195,7 @@ impl Referee<'_> {
         }
     }
 
-    /// What comes of a fault of this kind; `None` if it is not a fault.
+    /// Consequence of a fault of this kind; `None` if it is not a fault.
     fn penalty(&self, kind: Ending) -> Option<Penalty> {
         match kind {
             Ending::OutOfTime => Some(self.settings.out_of_time),

@@ -10,14 +10,14 @@ use turnstone_agents::{Agent, Traits};
 use super::record::{GameRecord, TournamentHeader, TournamentSettings};
 use super::schedule::PlannedGame;
 
-/// What the leader of a run says of it every second, also in the file `cluster/status.json` of the run.
+/// The leader's report on a run, every second, also in the file `cluster/status.json` of the run.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct RunStatus {
     /// Random identifier of the leader.
     pub leader: String,
     /// Name of the game.
     pub game: String,
-    /// What is being played; empty between two works.
+    /// Description of the work; empty between two works.
     pub stage: String,
     /// Items received, and all of them.
     pub items: [u64; 2],

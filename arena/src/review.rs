@@ -16,7 +16,7 @@ pub use self::record::Review;
 use self::evaluate::evaluate;
 use super::saved_games::{Replay, SavedGame};
 
-/// Who reviews a game, and where.
+/// The agent that reviews a game, and its resources.
 #[derive(Clone, Copy)]
 pub struct Reviewing<'a> {
     /// Agent that searches every position.
@@ -89,7 +89,7 @@ impl Reviewing<'_> {
         }))
     }
 
-    /// What is exactly known about each move; nothing without exact values.
+    /// Exact values around each move; empty without them.
     fn known(&self, game: &dyn PlayableGame, replay: &Replay) -> Option<Vec<Option<KnownMove>>> {
         let Some(truth) = self.truth else { return Some(vec![None; replay.actions.len()]) };
         known_moves(game, truth, &replay.positions, &|| {

@@ -78,7 +78,7 @@ pub struct SavedGame {
     pub start: Option<String>,
     /// Text form of the moves.
     pub moves: Vec<String>,
-    /// How many of the moves belong to an opening that no player has chosen.
+    /// Number of moves of the opening, which no player chose.
     pub opening_plies: usize,
     /// How the game ended, if it was not by its rules: `player 1 resigned`.
     pub ending: Option<String>,

@@ -47,7 +47,7 @@ pub struct Running<'a> {
     pub at_once: usize,
     /// Adds up the time in which threads had no game left and waited for the last one.
     pub idle: Option<&'a IdleTime>,
-    /// Other machines that play the games in place of the threads.
+    /// Other machines that play the games instead of the threads.
     pub remote: Option<&'a dyn Remote>,
 }
 

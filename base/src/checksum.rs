@@ -1,6 +1,6 @@
 //! Checksums as text: CRC-32 of bytes, and a field with it in each line of a file of JSON objects.
 
-/// The last field of a line, with `?` in place of each digit of the checksum.
+/// The last field of a line, with `?` instead of each digit of the checksum.
 const FIELD: &[u8] = br#","crc":"????????"}"#;
 
 /// A line without a checksum, or with one that does not fit.

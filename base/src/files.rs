@@ -32,7 +32,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// a file, and that the path is no folder and no device. Nothing is left behind.
 ///
 /// # Errors
-/// Those of [`atomic_write`].
+/// The errors of [`atomic_write`].
 pub fn confirm_writable(path: &Path) -> io::Result<()> {
     let (_, temporary) = temporary(path)?;
     confirm_replaceable(path)?;

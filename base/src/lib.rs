@@ -1,4 +1,4 @@
-//! What the crates of turnstone share and that has nothing to do with games or networks.
+//! What the crates of turnstone share apart from games and networks.
 //!
 //! - [`files`]: atomic writes, bounded reads; [`folder_lock`]: one process at a time in a folder;
 //! - [`mod@settings`]: declared once, with range and help; [`text`]: line breaks, comments, what may be printed, slips, words of a

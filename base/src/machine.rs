@@ -19,7 +19,7 @@ pub fn or_all_cores(threads: usize) -> usize {
 pub struct Memory {
     /// All of it.
     pub total: u64,
-    /// What is free, or can be freed of caches.
+    /// Free memory, including caches that can be freed.
     pub available: u64,
 }
 

@@ -440,7 +440,7 @@ impl From<Fault> for String {
     }
 }
 
-/// What a declaration says of a setting.
+/// Declaration of a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     /// Its name: a key, an option, a keyword.

@@ -81,7 +81,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate.to_owned())
 }
 
-/// What follows an unknown name: the nearest one, or else all that are known.
+/// Hint after an unknown name: the nearest known one, or else all of them.
 ///
 /// ```
 /// use turnstone_base::text::{advice, nearest};

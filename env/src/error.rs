@@ -1,4 +1,4 @@
-//! What can be wrong with names, parameters, positions and actions that come from outside.
+//! Errors of names, parameters, positions and actions that come from outside.
 
 use thiserror::Error;
 use turnstone_base::text::{advice, nearest};
@@ -96,7 +96,7 @@ impl Error {
     }
 }
 
-/// What follows a name that is not among those that are known.
+/// Hint after an unknown name.
 fn among(name: &str, known: &[String]) -> String {
     advice(nearest(name, known.iter().map(String::as_str)).as_deref(), known)
 }

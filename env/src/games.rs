@@ -13,7 +13,7 @@ macro_rules! games {
     ($($module:ident::$game:ident;)+) => {
         $(pub use $module::$game;)+
 
-        /// Runs an expression once per built-in game, with its type in place of a name: `for_each_game!(G => ...)`.
+        /// Runs an expression once per built-in game, with its type instead of a name: `for_each_game!(G => ...)`.
         /// Everything that needs all built-in games at compile time goes through here.
         #[macro_export]
         macro_rules! for_each_game {

@@ -326,7 +326,7 @@ impl Notation for Breakthrough {
     }
 }
 
-/// What the conformance suite says of the game with this fault.
+/// Error of the conformance suite for the game with this fault.
 fn complaint(fault: Fault) -> Option<String> {
     let checked = catch_unwind(AssertUnwindSafe(|| conformance::check(&Breakthrough { fault, max_plies: 90 }, 50, 1)));
     checked.err().map(|panic| {

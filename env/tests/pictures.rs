@@ -17,7 +17,7 @@ const DOCS: [(&str, &str); 5] = [
     ("morabaraba", "a1 d2 b4 d6 a4 b2 a7 xd2"),
 ];
 
-/// What lies on a point.
+/// Content of a point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Empty,

@@ -54,7 +54,7 @@ pub struct Claim {
 /// A claim with the moves that prove it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certificate {
-    /// What it says.
+    /// Its claim.
     pub claim: Claim,
     /// The moves, as [`Moves::bytes`](crate::Moves::bytes).
     pub moves: Vec<u8>,

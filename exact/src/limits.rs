@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use turnstone_search::{Clock, Stop};
 
-/// How long a search for an exact value may take. Limits of time make answers depend on the machine.
+/// Limits of a search for an exact value. Limits of time make answers depend on the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct SolveLimits {
     /// Maximum number of nodes.

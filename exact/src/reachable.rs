@@ -73,7 +73,7 @@ impl<G: Rules> Solution<G> {
         self.numbers.get(state).map(|&number| self.values[number as usize].unwrap_or(0))
     }
 
-    /// Whether a position is a draw in which the game can go on for ever without loss to either player; `None` if it cannot
+    /// Whether a position is a draw in which the game can go on forever without loss to either player; `None` if it cannot
     /// be reached. From other draws the game comes to an end by the rules, whatever is played of the moves that keep it.
     #[must_use]
     pub fn is_endless(&self, state: &G::State) -> Option<bool> {
@@ -96,9 +96,8 @@ impl<G: Rules> Solution<G> {
         })
     }
 
-    /// Spreads the values of finished games backwards. A position is decided as soon as a move to a won position is
-    /// known, or when the last of its moves is; what is never decided is a draw by infinite play. Positions are decided in
-    /// the order of their distances to the end, so that the first decision is at the right one.
+    /// Retrograde analysis, breadth-first from the finished games. A position is decided by its first winning move, or when
+    /// all of its moves are known; the rest are draws by infinite play. Breadth-first order makes the distances shortest.
     fn induce(&mut self, game: &G, predecessors: &[Vec<u32>], mut open_moves: Vec<u32>) {
         let mut decided: Vec<Option<i8>> = vec![None; self.states.len()];
         let mut best: Vec<i8> = vec![-1; self.states.len()];
@@ -161,7 +160,7 @@ impl<G: Notation> Unlimited<G> {
     /// Solves the game. `None` if more than `most` positions are reachable.
     ///
     /// # Errors
-    /// Those of [`without_limits`].
+    /// The errors of [`without_limits`].
     pub fn of(game: &G, most: usize) -> Result<Option<Self>, Error> {
         let game = without_limits(game)?;
         Ok(Solution::of(&game, most).map(|solution| Self { game, solution }))

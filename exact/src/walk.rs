@@ -14,7 +14,7 @@ use turnstone_search::hash::hash;
 /// its future, counters of plies included; two positions are the same only if their states are equal.
 ///
 /// The other side is the only one that chooses, so the worst result from a position is the worst end that can be reached from
-/// it, and a draw if there is none or play can go on for ever.
+/// it, and a draw if there is none or play can go on forever.
 ///
 /// ```
 /// use turnstone_env::{Rules, Side, games::Konane, Params};
@@ -47,7 +47,7 @@ pub struct Walk<G: Rules> {
     lost: HashSet<G::State>,
 }
 
-/// How far a [`Walk`] has come.
+/// Progress of a [`Walk`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// All positions are met.

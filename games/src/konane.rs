@@ -109,7 +109,7 @@ fn patient(limits: &SolveLimits) -> KonaneValues {
     if limits.nodes == 0 {
         return KonaneValues::new(KonaneSolver::new(2), *limits);
     }
-    // Without a limit the opening would be searched for ever.
+    // Without a limit the opening would be searched without end.
     let unlimited = limits.nodes == u64::MAX && limits.time.is_none();
     let limits = if unlimited { SolveLimits::nodes(PLAYED_NODES) } else { *limits };
     if limits.nodes < u64::MAX {

@@ -56,7 +56,7 @@ pub struct Weights {
     pub mobility: i32,
     /// Own pieces without an empty point next to them.
     pub blocked: i32,
-    /// To be the one to move.
+    /// Bonus for the side to move.
     pub tempo: i32,
 }
 

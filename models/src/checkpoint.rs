@@ -228,7 +228,7 @@ pub fn load(path: &Path) -> Result<(CheckpointInfo, Weights), CheckpointError> {
     tensor_file::read(path, KIND, parse)
 }
 
-/// Reads a checkpoint from the bytes of a file in memory. Errors show `name` in place of the file.
+/// Reads a checkpoint from the bytes of a file in memory. Errors show `name` instead of the file.
 ///
 /// # Errors
 /// As [`load`].

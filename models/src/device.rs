@@ -155,7 +155,7 @@ pub(crate) fn find<T>(all: &[T], number: usize) -> Result<&T, DeviceError> {
     }
 }
 
-/// What to install for a GPU to be found.
+/// Advice on what to install for a GPU.
 const ADVICE: &str = match (cfg!(feature = "wgpu"), cfg!(feature = "cuda")) {
     (false, _) => "CUDA needs that of NVIDIA",
     _ if cfg!(target_os = "linux") => "Vulkan needs libvulkan1 and mesa-vulkan-drivers or that of the vendor",

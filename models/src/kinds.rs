@@ -159,7 +159,7 @@ impl NetworkConfig {
     /// [`layout`](Self::layout) of the network in training, with further heads, whose parameters are the last.
     ///
     /// # Errors
-    /// Those of [`layout`](Self::layout), and for a head that this network or this board cannot have.
+    /// The errors of [`layout`](Self::layout), and for a head that this network or this board cannot have.
     pub fn layout_with(&self, shape: &Shape, further: &[HeadSpec]) -> Result<Vec<TensorSpec>, NetworkError> {
         Ok(Network::with_heads(self, shape, further)?.layout())
     }

@@ -155,7 +155,7 @@ fn read_whole(path: &Path) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// Does the same as [`read`] for bytes in memory. Errors show `name` in place of the file.
+/// Does the same as [`read`] for bytes in memory. Errors show `name` instead of the file.
 pub(crate) fn read_bytes<T>(
     bytes: &[u8],
     name: &Path,

@@ -74,7 +74,7 @@ fn outputs(engine: &mut Inference, observations: &[f32]) -> (Vec<f32>, Vec<f32>)
     (policy, value)
 }
 
-/// How far two networks are apart.
+/// Difference of two networks.
 #[derive(Debug, Default)]
 struct Distance {
     /// Share of the positions whose best action is the same, or has a prior within 0.02 of that of the best.

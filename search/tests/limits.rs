@@ -79,7 +79,7 @@ fn ticking() -> Clock {
     })
 }
 
-/// Time limits are measured with the clock that is handed in, from the begin of the search.
+/// Time limits are measured with the clock that is handed in, from the start of the search.
 #[test]
 fn time_is_read_from_the_clock_given() {
     let game = Mancala::default();
@@ -88,10 +88,10 @@ fn time_is_read_from_the_clock_given() {
         let control = Control { clock, ..Control::default() };
         AlphaBeta::new(&game, StoreDifference).deepen_until(&start, limits, &control, &mut |_| {})
     };
-    READS.set(1_000_000); // what a clock says at the begin does not matter
+    READS.set(1_000_000); // the clock's first reading does not matter
     let (short, long) = (Limits::time(Duration::from_millis(20)), Limits::time(Duration::from_millis(200)));
     let [few, many] = [short, long].map(|limits| searched(&limits, ticking()).stats.nodes);
-    assert_eq!((few, many), (20 * 512, 200 * 512), "read at the begin and every 512 nodes");
+    assert_eq!((few, many), (20 * 512, 200 * 512), "read at the start and every 512 nodes");
     assert_eq!(searched(&short, ticking()).stats.nodes, few, "the same reads, the same search");
     // No depth is begun after the share of time for it.
     let begin = Limits { begin: Some(Duration::from_millis(3)), ..Limits::nodes(100_000) };

@@ -168,7 +168,7 @@ pub(crate) fn sessions<G: Notation>(
     (0..settings.self_play.workers()).map(session).collect()
 }
 
-/// What restores the games of a task from their transcripts.
+/// Restores the games of a task from their transcripts.
 pub(crate) fn transcript_decoder<G: Notation>(game: &G, task: &Task) -> TranscriptDecoder {
     let (rules, spec) = (GameContext::new(game, &task.settings), game.spec());
     Box::new(move |number, transcript| transcript::restore(&rules, &spec, number, transcript))

@@ -1,4 +1,4 @@
-//! Who plays the games of an iteration: the threads of this machine, or others on its behalf.
+//! Players of an iteration's games: the threads of this machine, or other machines.
 
 use std::error::Error;
 
@@ -9,7 +9,8 @@ use turnstone_search::Stop;
 /// Why games could not be played.
 pub type SelfPlayError = Box<dyn Error + Send + Sync>;
 
-/// Plays the games of iterations. They are the same for every player.
+/// Plays the self-play games of one iteration, on this machine or a cluster. Every implementation returns the same games for
+/// the same [`Task`].
 pub trait SelfPlayer: Sync {
     /// Plays the games of one iteration. Returns `None` if `stop` was raised before they were finished.
     ///

@@ -29,7 +29,7 @@ pub trait TrainableGame: PlayableGame {
     /// The weights do not match the network.
     fn task_sessions(&self, task: &Task, threads: usize) -> Result<Vec<Box<dyn Session>>, NetworkError>;
 
-    /// What restores the games of a task from their transcripts.
+    /// Restores the games of a task from their transcripts.
     fn transcript_decoder(&self, task: &Task) -> TranscriptDecoder;
 
     /// Starts a session for each of `self_play.threads` (0: one per core), whose positions are evaluated by a function on

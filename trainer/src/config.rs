@@ -118,7 +118,7 @@ impl Config {
     /// Reads and validates a file, then replaces some values and validates the result.
     ///
     /// # Errors
-    /// Those of [`Config::read`], for the file alone and for the result.
+    /// The errors of [`Config::read`], for the file alone and for the result.
     pub fn read_with<T: DynGame + ?Sized>(
         path: &Path,
         overrides: &[Override],
@@ -143,7 +143,7 @@ impl Config {
     /// [`Config::parse`] of a file in a folder, from which relative paths are taken.
     ///
     /// # Errors
-    /// Those of [`Config::parse`].
+    /// The errors of [`Config::parse`].
     pub fn parse_in<T: DynGame + ?Sized>(text: &str, folder: Option<&Path>, games: &Games<T>) -> Result<Self, String> {
         let mut table: Table = text.parse().map_err(|error| in_one_line(text, &error))?;
         if let Some(folder) = folder {
@@ -157,7 +157,7 @@ impl Config {
     /// Returns the configuration with some values replaced.
     ///
     /// # Errors
-    /// Those of [`Config::parse`].
+    /// The errors of [`Config::parse`].
     pub fn with<T: DynGame + ?Sized>(&self, overrides: &[Override], games: &Games<T>) -> Result<Self, String> {
         let mut table = self.table();
         if overrides.iter().any(|change| change.sets("net", "kind")) {

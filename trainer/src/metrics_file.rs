@@ -5,8 +5,8 @@ use turnstone_base::checksum::unseal_line;
 /// Maximum length of the file to read, far above that of any run.
 pub(crate) const LONGEST_METRICS: u64 = 1 << 30;
 
-/// The whole lines of the file as JSON objects without their checksums, or their faults, with their numbers from 1. A
-/// last line without its line break is one that is being written, or was when the run was interrupted: it is left out.
+/// The complete lines: the number from 1, and the object without `crc` or the error. A last line without its line break is
+/// still being written, or was when the run was interrupted, and is left out.
 pub(crate) fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<String, String>)> {
     let whole = bytes.split_inclusive(|&byte| byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     (1..).zip(whole).map(|(number, line)| {

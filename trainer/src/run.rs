@@ -58,12 +58,12 @@ impl Setup<'_> {
     }
 }
 
-/// Who plays the games of a run: the threads of this machine, unless others do.
+/// Players of a run's games: by default the threads of this machine.
 #[derive(Clone, Copy)]
 pub struct Players<'a> {
     /// Plays the games of self-play.
     pub self_play: &'a dyn SelfPlayer,
-    /// Plays matches and grades checkpoints in place of this machine.
+    /// Plays matches and grades checkpoints instead of this machine.
     pub remote: Option<&'a dyn Remote>,
 }
 

@@ -80,7 +80,7 @@ impl Sweep {
     /// the same call continues later.
     ///
     /// # Errors
-    /// Those of a run; the message names the variant.
+    /// The errors of a run; the message names the variant.
     pub fn train(&self, games: &Games, reporter: &Reporter, stop: &Stop) -> Result<Option<Vec<VariantResult>>> {
         let count = self.plan.variants.len();
         for (number, variant) in self.plan.variants.iter().enumerate() {

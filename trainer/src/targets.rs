@@ -181,7 +181,7 @@ pub struct TargetSpec {
 }
 
 impl TargetSpec {
-    /// What its head is trained for.
+    /// The objective of its head.
     pub(crate) fn objective(&self) -> Objective {
         let Entry { name, shape, weight, loss, .. } = self.entry;
         Objective { head: HeadSpec { name: name.to_owned(), shape }, weight, loss }

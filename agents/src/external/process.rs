@@ -80,7 +80,7 @@ impl Process {
         Ok(Self { child, to: Some(to), from, stop: Stop::default() })
     }
 
-    /// Sends a line. Does not fail: if the program is gone, waiting for its answer does.
+    /// Sends a line. Does not fail: if the program has ended, waiting for its answer does.
     pub(crate) fn send(&self, line: String) {
         if let Some(to) = &self.to {
             _ = to.send(line);

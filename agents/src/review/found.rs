@@ -1,10 +1,10 @@
-//! What a search says of a position.
+//! Results of a search, as a review needs them.
 
 use turnstone_env::{Action, AnyState, DynGame};
 
 use crate::{Analysis, PlayableGame, SearchInfo};
 
-/// What a search has found in a position.
+/// Result of a search in a position.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Value of the position for the first side, -1..=1.

@@ -81,7 +81,7 @@ impl Mark {
         }
     }
 
-    /// What the mark means, in a word or two.
+    /// The mark in a word or two.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Serialize for Mark {
     }
 }
 
-/// What a player has lost in a game, without the moves of an opening.
+/// A player's losses in a game, without the moves of the opening.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 pub struct PlayerTotals {
     /// Number of moves.

@@ -7,7 +7,7 @@ use crate::DynExactValues;
 /// Maximum number of plies of a line.
 pub(super) const LONGEST_LINE: usize = 12;
 
-/// What is exactly known about a move.
+/// Exact values around a move.
 #[derive(Clone, Debug)]
 pub struct KnownMove {
     /// Value of the position for the first side before and after the move.

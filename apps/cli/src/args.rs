@@ -40,7 +40,7 @@ impl GameArgs {
         to_params(&self.params)
     }
 
-    /// The TOML file given in place of a game's name, if any.
+    /// The TOML file given instead of a game's name, if any.
     pub(crate) fn file(&self) -> Option<&Path> {
         let path = Path::new(&self.game);
         path.extension().is_some_and(|extension| extension == "toml").then_some(path)

@@ -17,7 +17,7 @@ pub(crate) use absent::{Absent, ClusterArgs};
 #[cfg(feature = "cluster")]
 pub(crate) use nats::ClusterArgs;
 
-/// What a command wants played elsewhere.
+/// Work that a command wants played elsewhere.
 #[cfg_attr(not(feature = "cluster"), expect(dead_code, reason = "no cluster reads it"))]
 pub(crate) struct Work<'a> {
     pub(crate) game: &'a dyn TrainableGame,

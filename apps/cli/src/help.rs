@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Develop", &["export", ADDED, "completions", "man"]),
 ];
 
-/// What a program has beside the built-in commands and games.
+/// A program's additions to the built-in commands and games.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     pub(crate) commands: Vec<Added>,

@@ -114,7 +114,7 @@ impl Campaign {
         self.folder.path().join(name)
     }
 
-    /// What differs from the run without faults: nothing, and no temporary file is left.
+    /// Differences from the run without faults; a temporary file that is left counts as one.
     fn differences(&self, run: &Path) -> Vec<String> {
         let (expected, found) = (files(&self.whole), files(run));
         let mut differences: Vec<String> =
@@ -369,7 +369,7 @@ fn flip_bits(overlap: bool) {
         bytes[bit / 8] ^= 1 << (bit % 8);
         fs::write(run.join(name), &bytes).expect("writable");
         if name.starts_with("checkpoints/") {
-            // No resumed run reads these: whoever plays with one is told.
+            // No resumed run reads these; a player that loads one reports it.
             let path = Path::new(name);
             let sound =
                 turnstone_models::load_bytes(&fs::read(base.join(name)).expect("readable"), path).expect("sound");

@@ -81,7 +81,7 @@ type Put<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<Result<(), String>>;
 pub(crate) struct Items<'a> {
     /// The work as workers fetch it.
     pub(crate) work: &'a [u8],
-    /// What is being played, in a few words.
+    /// Description of the work in a few words.
     pub(crate) stage: String,
     pub(crate) count: usize,
     pub(crate) put: Put<'a>,
@@ -205,7 +205,7 @@ impl Leader {
         Ok(true)
     }
 
-    /// Stores the work, and puts the missing items on the queue in place of what is there. Returns the results of the run, first
+    /// Stores the work, and puts the missing items on the queue, replacing what is there. Returns the results of the run, first
     /// those that are there already.
     async fn publish(&self, active: &mut Active<'_, '_>) -> Result<pull::Ordered> {
         let (js, run, subject) = (&self.link.js, &self.run, job_subject(&self.run));
@@ -284,7 +284,7 @@ impl Leader {
     }
 
     /// Looks at the queue. Returns false if the missing items must be put on it again: the server has lost its store, or no
-    /// worker has them. Fails if one of the jobs is delivered no more.
+    /// worker has them. Fails if one of the jobs is no longer delivered.
     async fn look(&self, active: &mut Active<'_, '_>) -> Result<bool> {
         let js = &self.link.js;
         let queue: Consumer<pull::Config> = match js.get_consumer_from_stream(&self.run, JOBS).await {

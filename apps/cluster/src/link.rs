@@ -21,7 +21,7 @@ use crate::server::{ANSWER, Credentials, address, connect_options};
 
 /// Time after which the server drops what nobody uses.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_hours(72);
-/// Time after which the key of a leader that does not renew it is gone.
+/// Time after which the key of a leader expires unless it is renewed.
 pub(crate) const KEY_LASTS: Duration = Duration::from_secs(5);
 /// Time that a leader waits for a server, and for the key of its run.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -172,7 +172,7 @@ pub(crate) async fn ensure_storage(js: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Stores the work of a run in place of the one before, and returns the number of its pieces. They are values of a
+/// Stores the work of a run, replacing the one before, and returns the number of its pieces. They are values of a
 /// key-value bucket, not an object: servers before 2.10 do not count the bytes of a removed object as free.
 pub(crate) async fn put_work(js: &Context, run: &str, bytes: &[u8]) -> Result<usize> {
     let store = &js.get_key_value(WORK).await?;

@@ -13,7 +13,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 /// Maximum length of a file with secrets or certificates.
 const LONGEST: u64 = 16 << 20;
 
-/// How a client proves who it is, and what it trusts.
+/// A client's credentials, and the authorities that it trusts.
 #[derive(Args, Clone, PartialEq, Debug, Default)]
 #[command(next_help_heading = "Cluster")]
 pub struct Credentials {
@@ -116,7 +116,7 @@ mod tests {
     fn tls_is_for_all_connections() {
         let options = |url| format!("{:?}", connect_options(url, &Credentials::default(), "w").expect("sound"));
         let tls = |url| options(url).contains("required\": true");
-        // What else belongs to a server of TLS is reached by TLS, too.
+        // The servers that a TLS server announces are contacted over TLS, too.
         assert!(tls("tls://host") && tls("TLS://b") && !tls("nats://host") && !tls("host:4222"));
     }
 

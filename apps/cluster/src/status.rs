@@ -29,7 +29,7 @@ struct Queue {
     in_work: u64,
     /// Threads of workers that ask for a job.
     idle: u64,
-    /// What its leader says; `None` if there is no leader.
+    /// Its leader's report; `None` if there is no leader.
     leader: Option<RunStatus>,
 }
 

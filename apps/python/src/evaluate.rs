@@ -20,7 +20,7 @@ thread_local! {
     static CALLED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What evaluates the leaves of a search.
+/// Evaluator of the leaves of a search.
 pub(crate) enum Leaves {
     /// A function `evaluate(observations, masks) -> (policy_logits, values)`.
     Function(Py<PyAny>),

@@ -61,7 +61,7 @@ pub fn compile_in<K: Playable<Game: Default>>() {
     registry::compile_in(turnstone_selfplay::row::<K>());
 }
 
-/// What [`module`] adds beside games, by the names of its lists.
+/// Additions of [`module`] other than games, by the names of its lists.
 #[doc(hidden)]
 pub mod added {
     pub use turnstone_agents::register_agent as agents;

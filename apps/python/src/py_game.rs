@@ -46,7 +46,7 @@ struct Inner {
     start: PyState,
     faults: Faults,
     facts: Cache<Facts>,
-    /// States by the bytes of the state before and of the action.
+    /// Cache of `play`; the key is the bytes of the state before and of the action.
     plays: Cache<Box<PyState>>,
     /// Feature vectors.
     observations: Cache<Arc<[f32]>>,
@@ -94,12 +94,12 @@ impl PyGame {
         &self.0.rules.object
     }
 
-    /// The address of its class, by which classes differ.
+    /// Identity of the Python class: its address.
     pub(crate) fn class(&self) -> usize {
         self.0.class
     }
 
-    /// Does work that calls the rules, and returns an exception of theirs.
+    /// Runs work that calls the rules; their exception becomes `Err`.
     pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
         self.0.faults.guarded(work)
     }
@@ -122,7 +122,7 @@ impl PyGame {
         others.iter().filter_map(|other| other.upgrade().map(Self)).collect()
     }
 
-    /// Asks the rules; an exception ends the present work.
+    /// Calls the rules; an exception unwinds to the enclosing `guarded`.
     fn ask<T>(&self, question: impl FnOnce(Python<'_>, &PyRules) -> PyResult<T>) -> T {
         self.0.faults.check();
         // The exception is raised without the GIL, which other threads may be waiting for.
@@ -137,7 +137,7 @@ impl PyGame {
     }
 
     fn facts(&self, state: &PyState) -> Facts {
-        self.0.faults.check_interrupt(); // a game whose answers are all known asks no more
+        self.0.faults.check_interrupt(); // a game whose answers are all cached no longer calls Python
         if let Some(facts) = self.0.facts.get(self.bytes(state)) {
             return facts;
         }

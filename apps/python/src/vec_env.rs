@@ -157,7 +157,7 @@ impl VecEnv {
     /// Raises IllegalActionError if an action is not legal; it names the env, and nothing is played. Raises RuntimeError
     /// before the first reset.
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyTuple>> {
-        // Those of `sample` need no conversion.
+        // The actions of `sample` need no conversion.
         if let Ok(listed) = actions.cast::<PyArray1<u16>>()
             && listed.is_c_contiguous()
             && listed.len() == self.num_envs

@@ -15,7 +15,7 @@ const LINKS: &str =
 /// A line of the list of runs.
 pub(crate) struct Row {
     pub(crate) entry: Entry,
-    /// What could be read of the run, or why not; `None` for a folder with only a report.
+    /// The run as far as it could be read, or why not; `None` for a folder with only a report.
     pub(crate) run: Option<Result<LiveRun, String>>,
     pub(crate) has_checkpoint: bool,
 }

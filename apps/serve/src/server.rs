@@ -41,7 +41,7 @@ pub struct Settings {
     pub hosts: Hosts,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Server {
     site: Site,
     hosts: Hosts,

@@ -24,7 +24,7 @@ const SIMULATIONS: u32 = 64;
 /// Bytes of files that are kept for further requests.
 const KEPT: usize = 64 << 20;
 
-/// A run as it was read, with the stamps of its files at that time.
+/// A parsed run, and the stamps of its files when they were read.
 type Cached = ([Option<Stamp>; 2], LiveRun);
 
 /// The page, the agents of the games, and the runs.
@@ -221,7 +221,7 @@ impl Site {
     }
 }
 
-/// What was kept for a path, if it was made of files with these stamps.
+/// The cached value of a path, unless one of its files has changed.
 fn current<S: PartialEq, V: Clone>(kept: &HashMap<PathBuf, (S, V)>, path: &Path, stamp: &S) -> Option<V> {
     kept.get(path).filter(|(known, _)| known == stamp).map(|(_, value)| value.clone())
 }

@@ -16,7 +16,7 @@ use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
 /// [`grade`](super::grade) by other machines, with the same result.
 ///
 /// # Errors
-/// Those of [`grade`](super::grade), or the agent cannot play on other machines.
+/// The errors of [`grade`](super::grade), or the agent cannot play on other machines.
 pub fn grade_remotely(
     game: &dyn PlayableGame,
     agent: &Agent,

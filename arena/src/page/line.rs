@@ -16,7 +16,7 @@ pub struct Line {
     pub moves: String,
     /// The number of the player of each move.
     pub movers: String,
-    /// How many moves belong to an opening that no player has chosen.
+    /// Number of moves of the opening, which no player chose.
     #[serde(skip_serializing_if = "is_zero")]
     pub opening: usize,
     /// The ply that is shown first.
@@ -25,7 +25,7 @@ pub struct Line {
     /// Mark of each move, which may be empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<&'static str>,
-    /// What is said of each position.
+    /// A text for each position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Chances of each position per mille, player 1 wins, draw, player 2 wins, which the script draws.

@@ -19,7 +19,7 @@ impl Scripted {
 }
 
 impl Scripted {
-    /// What it chooses, and the time that it takes.
+    /// Its choice, and the time that it takes.
     fn choose(&mut self, state: &AnyState, request: &SearchRequest) -> (Chosen, Duration) {
         self.clocks.extend(request.remaining);
         self.moves += 1;

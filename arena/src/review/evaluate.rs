@@ -1,4 +1,4 @@
-//! What an agent finds in many positions, each searched by itself.
+//! An agent's results in many positions, each searched by itself.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -100,7 +100,7 @@ impl Review {
     }
 }
 
-/// What a player has lost, in large figures.
+/// A player's losses, in large figures.
 fn tile(seat: usize, player: &str, totals: &PlayerTotals) -> String {
     let head = if player.is_empty() { String::new() } else { format!(": {}", escaped(player)) };
     let marks = [
@@ -155,7 +155,7 @@ fn row(played: &ReviewedMove) -> String {
     )
 }
 
-/// What is found about a move, in a line.
+/// The findings about a move, in a line.
 fn in_words(played: &ReviewedMove) -> String {
     let value = format!("value for player 1 {:+.2}", played.value_after);
     if played.opening {

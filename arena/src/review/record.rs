@@ -29,7 +29,7 @@ pub struct Review {
     pub exact: bool,
     /// The moves in order.
     pub moves: Vec<ReviewedMove>,
-    /// What each player has lost, player 1 first.
+    /// The losses of each player, player 1 first.
     pub totals: [PlayerTotals; 2],
     /// Plies of the moves to look at.
     pub moments: Vec<usize>,

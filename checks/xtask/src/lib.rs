@@ -11,7 +11,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("two folders below the repository")
 }
 
-/// The lines of a source file that are of the product: all but what stands below `#[cfg(test)]`, to the brace that closes it.
+/// The product's lines of a source file: all but the items under `#[cfg(test)]`, up to their closing brace.
 #[must_use]
 pub fn product_lines(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().collect();

@@ -30,7 +30,7 @@ pub enum AutoReset {
 /// Envs that take each part of a step together: few enough that their rows stay in the first cache.
 const BLOCK: usize = 16;
 
-/// What all envs have in common.
+/// Shared by all envs.
 #[derive(Clone, Debug)]
 pub(super) struct Kind<G> {
     pub(super) game: G,

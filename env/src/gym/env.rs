@@ -15,7 +15,7 @@ use crate::playout::choose;
 use crate::side::Side;
 use crate::spec::Spec;
 
-/// What an agent sees after [`Env::reset`] or [`Env::step`].
+/// Result of [`Env::reset`] or [`Env::step`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeStep {
     /// `[planes, height, width]`, as seen by the mover (see [`Spec`]).

@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::side::Side;
 use crate::spec::Spec;
 
-/// What the agents of all envs see after [`VecEnv::reset`] or [`VecEnv::step`].
+/// Result of [`VecEnv::reset`] or [`VecEnv::step`] for all envs.
 ///
 /// An env whose game ended in the step has started a new one in the same step (Gymnasium's same-step autoreset): its
 /// rewards, flags and outcome are those of the game that ended, its observation, mask and mover those of the new game.
@@ -147,7 +147,7 @@ impl VecEnv {
         self.game_batch.sample(actions);
     }
 
-    /// What the last reset or step left in the buffers.
+    /// The buffers after the last reset or step.
     pub fn batch(&self) -> VecStep<'_> {
         let Buffers { observations, masks, rewards, terminated, truncated, movers, outcomes, .. } = &self.buffers;
         VecStep { observations, masks, rewards, terminated, truncated, movers, outcomes }

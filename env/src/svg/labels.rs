@@ -1,6 +1,6 @@
 //! Where the names of points are written: beside their points, clear of lines, stones and each other.
 
-/// Room that a label should have to everything else; more counts no more.
+/// Clearance that is enough for a label, in user units; more earns nothing.
 const CLEAR: f32 = 4.0;
 /// Distances from a point's centre to its label's, in the order of preference, as parts of a stone's ring.
 const DISTANCES: [f32; 6] = [1.4, 1.5, 1.6, 1.7, 1.8, 1.9];
@@ -65,7 +65,7 @@ impl Drawing {
         [0, 1].map(|axis| self.points.iter().map(|point| point[axis]).sum::<f32>() / count)
     }
 
-    /// How far another point is too near to the label of this one: a third farther away is clear.
+    /// Ambiguity penalty, in user units: 0 if every other point is 1.33 times as far from the label as its own.
     fn doubt(&self, own: [f32; 2], label: [f32; 2]) -> f32 {
         let distance = |point: [f32; 2]| (point[0] - label[0]).hypot(point[1] - label[1]);
         let others = self.points.iter().filter(|&&point| point != own).map(|&point| distance(point));

@@ -1,4 +1,4 @@
-//! The positions in `yardstick/`: of their classes, with the values that the rules give.
+//! Checks that every position in `yardstick/` belongs to its class and has the right value.
 
 #[path = "../examples/yardstick/classes.rs"]
 mod classes;

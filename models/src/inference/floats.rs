@@ -9,7 +9,7 @@ use super::passes::{CompiledNetwork, Input, Pass, Registers, Tables};
 use crate::network::{Network, Op, Step, Var, fused};
 use crate::weights::Weights;
 
-/// Number of rows that pass through the network together.
+/// Rows per pass.
 const ROWS: usize = 192;
 
 /// Compiles a network, with weights that have been checked.

@@ -13,8 +13,7 @@ use crate::network::Network;
 use crate::shape::Shape;
 use crate::weights::Weights;
 
-/// Number of rows that pass through the network together: of points, and of positions in a network that does not work on
-/// points.
+/// Rows per pass: board points, or positions for networks without points.
 const ROWS: [usize; 2] = [192, 48];
 
 /// A network with weights and activations of eight bits, without buffers: all threads can share it. See

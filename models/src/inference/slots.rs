@@ -68,7 +68,7 @@ impl<T: Copy + Default> Slots<T> {
         Slots { rooms: rooms.to_vec(), buffers: rooms.iter().map(buffer).collect() }
     }
 
-    /// What a slot holds of some positions of the batch.
+    /// A slot's numbers for some positions of the batch.
     #[inline]
     pub(super) fn read(&self, slot: usize, positions: &Range<usize>) -> &[T] {
         &self.buffers[slot][self.range(slot, positions)]

@@ -29,7 +29,7 @@ pub struct TrainingBatch {
     targets: Vec<Target>,
 }
 
-/// What a head should give for the examples of a batch.
+/// Targets of a head for the examples of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
     pub(crate) head: HeadSpec,
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(error(&[Some(policy), None, None]), "an example has no value target");
         assert_eq!(error(&[Some(policy), Some(value)]), "an example has 2 targets, not 3");
         assert!(batch.is_empty());
-        // What rounding leaves of a sum of 1 is no fault.
+        // A sum of 1 up to rounding is no fault.
         for policy in [&[0.25, 0.0, 0.7493], &[0.25, 0.0, 0.7507]] {
             push(&mut batch, (inputs, policy, value, own)).unwrap();
         }

@@ -9,7 +9,7 @@ use crate::network::HeadSpec;
 /// Constants of training. The learning rate is not among them: it is an argument of each step.
 #[derive(Debug, Clone)]
 pub struct OptimiserConfig {
-    /// What the gradients are computed on; AdamW runs on the processor.
+    /// Device that computes the gradients; AdamW always runs on the processor.
     pub device: ComputeDevice,
     /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
     pub weight_decay: f64,

@@ -1,4 +1,4 @@
-//! What heads are trained for, and the loss of all of them together.
+//! Targets of the heads, and their losses together.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -11,7 +11,7 @@ use crate::network::HeadSpec;
 /// target of zero is zero.
 pub const ILLEGAL_LOGIT: f32 = -1e9;
 
-/// What a head is trained for.
+/// Target of a head.
 #[derive(Debug, Clone)]
 pub struct Objective {
     /// The head.
@@ -27,7 +27,7 @@ pub struct Objective {
 pub type RowLoss = fn(Tensor<2>, Tensor<2>) -> Tensor<2>;
 
 impl Objective {
-    /// Those of every network: cross-entropies in nats, of the policy over the legal actions, and of win, draw and loss.
+    /// The losses of every network: cross-entropies in nats, of the policy over the legal actions, and of win, draw and loss.
     pub(crate) fn of_every_network() -> [Objective; 2] {
         let losses: [RowLoss; 2] = [
             |logits, target| cross_entropy(masked_log_policy(logits, target.clone()), target.clamp_min(0.0)),

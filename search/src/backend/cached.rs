@@ -99,7 +99,7 @@ impl<S: Copy + Eq + Hash, B> Cached<S, B> {
         self.table.fill_with(|| None);
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn stats(&self) -> CacheStats {
         self.stats

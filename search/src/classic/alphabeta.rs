@@ -384,7 +384,7 @@ impl<G: Rules, H: Heuristic<G>> AlphaBeta<G, H> {
     }
 }
 
-/// Whether what is known of a position is all that a search of this depth and window would find out.
+/// Whether the stored result of a position answers a search of this depth and window.
 #[inline]
 fn settles(known: &Stored, depth: u32, window: Window) -> bool {
     let searched = u32::from(known.depth);

@@ -1,4 +1,4 @@
-//! What a search has found, read from its root: values, policy, the action to play and the expected line.
+//! Results of a search, read from its root: values, policy, the action to play and the expected line.
 
 use rand::{Rng, RngExt};
 use turnstone_env::{Action, Rules, Side};

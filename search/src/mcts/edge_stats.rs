@@ -1,5 +1,5 @@
-//! What a selection needs of a node's edges and their children, read at once: children lie apart in memory, and whether an
-//! edge has been visited cannot be predicted, so that everything else is computed without branches.
+//! A snapshot of a node's edges for selection. Children are scattered in memory, so each is read once; whether an edge was
+//! visited is unpredictable, so scores are computed without branches.
 
 use turnstone_env::Rules;
 
@@ -12,14 +12,14 @@ pub(super) const LOST: f32 = f32::NEG_INFINITY;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeStats {
     pub(super) prior: f32,
-    /// Value for the node's mover: exact or [`LOST`] if it is proven, else the mean over the visits; of no meaning without
-    /// any.
+    /// Value for the node's mover: exact or [`LOST`] if it is proven, else the mean over the visits; NaN without any (see
+    /// [`EdgeStats::is_visited`]).
     pub(super) q: f32,
     /// Visits that have been counted; at least one if it is proven.
     pub(super) count: f32,
-    /// Those, and those of other threads that are on their way.
+    /// `count` and the visits still in flight in other threads.
     pub(super) started: f32,
-    /// What the selection makes of it.
+    /// Selection score, written by `puct::select` or `gumbel::select`.
     pub(super) score: f32,
 }
 
@@ -47,7 +47,7 @@ impl EdgeStats {
         tree.edges_of(node).iter().map(move |edge| Self::of(tree, edge, sign))
     }
 
-    /// Whether [`EdgeStats::q`] has a meaning.
+    /// Whether [`EdgeStats::q`] is a number.
     #[inline]
     pub(super) fn is_visited(&self) -> bool {
         self.count > 0.0
@@ -59,7 +59,7 @@ impl EdgeStats {
     }
 }
 
-/// The greatest of some numbers and the first place where it stands, kept without a branch.
+/// A running arg-max without a branch; ties keep the first index.
 #[derive(Clone, Copy)]
 pub(super) struct Best {
     pub(super) score: f32,

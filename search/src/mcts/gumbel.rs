@@ -224,7 +224,7 @@ pub(super) fn considered_visits(considered: u32, simulations: u32, schedule: &mu
         return;
     }
     let rounds = considered.next_power_of_two().trailing_zeros();
-    // Those that are left have all been visited equally often.
+    // All remaining actions have been visited equally often.
     let (mut left, mut visits) = (considered, 0);
     while schedule.len() < simulations as usize {
         let extra = (simulations / (rounds * left)).max(1);

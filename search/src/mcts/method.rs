@@ -86,7 +86,7 @@ impl Default for Gumbel {
     }
 }
 
-/// How a search is begun: its method, and what goes with any method.
+/// Options of a search: its method, and what goes with any method.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct SearchOptions {
     /// Selection rule.

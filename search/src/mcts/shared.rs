@@ -98,7 +98,7 @@ impl<G: Rules> Mcts<G> {
 }
 
 impl<'a, G: Rules> SharedSearch<'a, G> {
-    /// What a thread needs to run simulations.
+    /// A thread's own parts of the search.
     #[must_use]
     pub fn simulator(&self) -> SharedSimulator<'a, G> {
         SharedSimulator { search: self.search, limit: self.limit, simulator: Simulator::default() }

@@ -24,7 +24,7 @@ pub enum SearchStep {
     Done,
 }
 
-/// What all simulations of a search have in common, beside the tree.
+/// Shared by all simulations of a search, apart from the tree.
 #[derive(Default, Debug)]
 pub(super) struct SearchState {
     pub(super) options: SearchOptions,
@@ -41,7 +41,7 @@ pub(super) struct SearchState {
     pub(super) is_ended: AtomicBool,
     /// Most actions of a position that there was no room for the edges of.
     pub(super) too_many: AtomicU32,
-    /// How often a thread has had to wait for another's evaluation.
+    /// Number of waits for another thread's evaluation.
     pub(super) waits: AtomicU64,
 }
 
@@ -99,7 +99,7 @@ impl SearchState {
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
-/// What a thread needs to run simulations.
+/// A thread's own parts of the search.
 #[derive(Clone, Debug)]
 pub(super) struct Simulator<G: Rules> {
     /// Nodes and the edges taken from them, from the root to the pending leaf.
@@ -307,7 +307,7 @@ fn follow<G: Rules, A: Access>(game: &G, tree: &Tree<G>, parent: &Node<G::State>
 
 /// Waits until another thread has evaluated a node. Returns false if the search was ended before.
 fn wait<S>(node: &Node<S>, plan: &SearchState) -> bool {
-    /// How often the node is looked at before the processor is offered to other threads.
+    /// Number of reads of the node before the thread yields.
     const SPINS: u32 = 200;
     plan.waits.fetch_add(1, Ordering::Relaxed);
     let mut spins = 0;

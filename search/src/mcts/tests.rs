@@ -203,7 +203,7 @@ fn a_temperature_sharpens_or_flattens_what_is_drawn() {
     assert_eq!(draw_weighted(&mut [0.2, 0.4, 0.4], 0.0, &mut random), 1, "the first among equals");
 }
 
-/// The same bits for ever.
+/// Bits that must not change.
 struct Constant(u64);
 
 impl TryRng for Constant {

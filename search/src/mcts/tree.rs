@@ -208,9 +208,9 @@ impl Edge {
 /// The simulations that went through an edge.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Visits {
-    /// Those that have been counted.
+    /// Finished visits.
     pub(super) count: u32,
-    /// Those, and those of other threads that are on their way.
+    /// `count` and the visits still in flight in other threads.
     pub(super) started: u32,
     /// Sum of the values of those counted for the first side, draws valued by `draw_value`.
     pub(super) value_sum: f32,

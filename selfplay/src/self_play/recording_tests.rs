@@ -38,7 +38,7 @@ struct Part {
     stats: SelfPlayStats,
 }
 
-/// Plays games on this thread with a backend in place of the network.
+/// Plays games on this thread with a backend instead of the network.
 fn played<G: Notation>(
     game: &G,
     simulations: u32,

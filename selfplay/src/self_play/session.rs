@@ -72,7 +72,7 @@ struct Running {
     positions: Shard,
 }
 
-/// What is counted and reused at every move.
+/// Counters and buffers of every move.
 struct Recorder {
     spec: Spec,
     stats: SelfPlayStats,

@@ -58,7 +58,7 @@ impl Task {
 /// need not end.
 pub const MOST_PLIES: u16 = 10_000;
 
-/// What the games of a worker need, apart from the evaluator.
+/// Parts of a worker's games apart from the evaluator.
 pub(super) struct GameContext<G: Notation> {
     pub(super) game: G,
     pub(super) settings: GameSettings,

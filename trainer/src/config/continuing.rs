@@ -35,7 +35,7 @@ impl Config {
     /// `run.schedule_iterations` becomes what it was, unless it is replaced too: the schedules remain those of the run so far.
     ///
     /// # Errors
-    /// Those of [`Config::with`] and of [`Config::confirm_continues`].
+    /// The errors of [`Config::with`] and of [`Config::confirm_continues`].
     pub fn continued_with<T: DynGame + ?Sized>(
         &self,
         changes: &[Override],

@@ -72,7 +72,7 @@ pub(super) fn position(game: &dyn TrainableGame, measured: &Measured) -> f64 {
     4.0 * game.spec().features() as f64 + RECORD + POLICY_ENTRY * measured.legal_mean
 }
 
-/// What the network of a run costs.
+/// Costs of a run's network.
 pub(super) fn cost(game: &dyn TrainableGame, config: &Config) -> anyhow::Result<NetworkCost> {
     Ok(config.net.cost(&shape(game.spec()))?)
 }

@@ -57,7 +57,7 @@ fn game_name(config: &Config) -> &str {
     config.game.get("name").and_then(toml::Value::as_str).unwrap_or_default()
 }
 
-/// How far each run has come and what it has reached.
+/// Progress and results of each run.
 fn summary(runs: &[(String, LiveRun)]) -> Section {
     let mut rows = String::new();
     for (name, run) in runs {

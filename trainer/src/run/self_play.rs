@@ -53,7 +53,7 @@ impl Run<'_> {
         Ok((shard, counts))
     }
 
-    /// What the games of an iteration depend on, as of now.
+    /// The task of an iteration, as of now.
     fn task(&self, iteration: u64) -> Task {
         let Config { net, search, self_play, seed, run, .. } = self.setup.config;
         let samples =
@@ -114,7 +114,7 @@ fn play_beside<T>(
     })
 }
 
-/// Waits for what is sent, and calls `watch` now and then. `None` if the sender is gone.
+/// Waits for what is sent, and calls `watch` now and then. `None` once the sender is dropped.
 fn watched<T>(receiver: &Receiver<T>, watch: impl Fn()) -> Option<T> {
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {

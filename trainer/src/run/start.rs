@@ -58,7 +58,7 @@ pub fn reopen(path: &Path, changes: &[Override], games: &Games) -> Result<(Confi
 /// some values of its config replaced. The provenance of the copy names the run and its state.
 ///
 /// # Errors
-/// Those of [`reopen`] and [`RunFolder::create`], or the run has not been trained yet.
+/// The errors of [`reopen`] and [`RunFolder::create`], or the run has not been trained yet.
 pub fn fork(
     of: &Path,
     path: &Path,
@@ -312,7 +312,7 @@ fn window(setup: &Setup<'_>, state: &RunState) -> Result<Window> {
 /// The games that were played ahead, if any were.
 ///
 /// # Errors
-/// Those of [`window`].
+/// The errors of [`window`].
 fn ahead(setup: &Setup<'_>, state: &RunState) -> Result<Option<Shard>> {
     let Some(counts) = state.ahead else { return Ok(None) };
     let iteration = state.iteration + 1;

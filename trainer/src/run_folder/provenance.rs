@@ -67,7 +67,7 @@ impl RunFolder {
     /// Reads the config of a run to continue it.
     ///
     /// # Errors
-    /// Those of [`Config::read`], or a key was changed since the run was last trained that may not change.
+    /// The errors of [`Config::read`], or a key was changed since the run was last trained that may not change.
     pub fn config_to_continue<T: DynGame + ?Sized>(&self, games: &Games<T>) -> Result<Config> {
         let config = Config::read(&self.config(), games)?;
         let Some(trained) = self.trained_config().filter(|trained| *trained != config) else { return Ok(config) };

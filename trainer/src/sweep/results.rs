@@ -1,4 +1,4 @@
-//! What the runs of a sweep have reached, and their order.
+//! Results of the runs of a sweep, and their order.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl FromStr for Measure {
     }
 }
 
-/// What a variant's run has reached, by its newest evaluation.
+/// Result of a variant's run, by its newest evaluation.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct VariantResult {
     /// The variant's values.

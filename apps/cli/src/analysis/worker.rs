@@ -93,7 +93,7 @@ mod tests {
     use super::super::query::Task;
     use super::*;
 
-    /// A search whose GPU is gone.
+    /// A search whose GPU fails.
     struct Lost;
 
     impl Search for Lost {

@@ -1,4 +1,4 @@
-//! What a program without clusters says to those who ask for one.
+//! Errors of a program that is built without clusters.
 
 use std::process::ExitCode;
 

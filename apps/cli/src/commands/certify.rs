@@ -95,7 +95,7 @@ pub(crate) struct Certify {
     json: bool,
 }
 
-/// What was found of an agent in a seat.
+/// Result of an agent in a seat.
 struct Found<'a> {
     certifying: &'a Certifying<'a>,
     seat: Side,
@@ -461,7 +461,7 @@ fn result_text(result: Option<i8>) -> &'static str {
     }
 }
 
-/// What a certificate proves.
+/// Claim of a certificate.
 fn claim_text(claim: &Claim) -> String {
     let Claim { game, params, seat, result, positions, decisions, agent, .. } = claim;
     let what = result_text(Some(*result));

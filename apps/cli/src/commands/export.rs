@@ -97,7 +97,7 @@ impl Export {
     }
 }
 
-/// What the README says about the run in a folder; empty for a checkpoint alone.
+/// The README's part about a run's folder; empty for a checkpoint alone.
 fn training(checkpoint: &Path, games: &Games) -> Result<String> {
     match RunFolder::open(checkpoint) {
         Ok(folder) => Ok(readme_sections(&LiveRun::read(&folder, games)?, &folder.read_provenance()?)),

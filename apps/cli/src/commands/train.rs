@@ -183,7 +183,7 @@ impl Train {
         let Some(path) = &self.config else { bail!("name a config file, or a run to --resume") };
         let config = Config::read_with(path, &self.set, games)?;
         let mut config = self.on_device(config, games)?;
-        // What cannot work is refused before there is a folder.
+        // Refuse what cannot work before the folder is made.
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         check_requirements(&*game, &config)?;
         let initial = self.initial_checkpoint(&config)?;

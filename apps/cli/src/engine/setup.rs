@@ -20,7 +20,7 @@ pub struct Setup {
     pub agent: AgentSpec,
     /// Seed of random choices.
     pub seed: u64,
-    /// Threads of a search, in place of the agent's own number.
+    /// Threads of a search, instead of the agent's own number.
     pub threads: Option<usize>,
 }
 

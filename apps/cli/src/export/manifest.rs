@@ -10,7 +10,7 @@ use super::readme::sha256;
 const VERSION: u32 = 1;
 /// Key of the version, which also identifies an export of this program.
 pub(super) const VERSION_KEY: &str = "turnstone_export";
-/// What the parts mean, in words.
+/// The parts explained in words.
 const PLANES: &str = "The board as the player to move (the mover) sees it, planes in this order. A plane per point has the \
                       number of point i in cell cells[i] (row * width + column) and 0 elsewhere; a plane per board has its \
                       number in every cell. RULES.md, where the game has a sheet, says what the \

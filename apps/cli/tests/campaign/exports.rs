@@ -105,7 +105,7 @@ fn replace_with_faults(format: &'static str, name: &'static str) {
             assert!(failed.status.code() == Some(1) && text(&failed).lines().count() == 1, "{}", text(&failed));
         }
         tolerated += u64::from(failed.status.success());
-        // What was refused may be in place: a folder that cannot be synchronised has the new name already.
+        // The export may be in place although the command failed: if only the sync fails, the rename has happened.
         let found = contents(&place);
         let is_one = found == export.new || !failed.status.success() && found == export.old;
         assert!(is_one, "{format}, failed at {at}: {:?}", found.keys());

@@ -207,7 +207,7 @@ fn engines_in_a_config_are_not_started_unasked() {
     assert!(started.exists());
 }
 
-/// A thread that cannot be started is an error of one line, not a program that waits for ever.
+/// A thread that cannot be started is an error of one line, not a program that hangs.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_thread_that_cannot_be_started_is_an_error() {

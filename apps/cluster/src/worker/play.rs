@@ -53,7 +53,7 @@ pub(super) struct Worker<'a> {
     pub(super) link: Link,
     /// By run.
     pub(super) queues: Mutex<BTreeMap<String, Arc<Queue>>>,
-    /// The last fault, which is told once.
+    /// The last fault, which is reported once.
     pub(super) said: Mutex<String>,
 }
 

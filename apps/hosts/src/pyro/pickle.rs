@@ -259,7 +259,7 @@ fn quoted(literal: &[u8]) -> Result<String, &'static str> {
 /// Kind of escapes in a string.
 #[derive(Clone, Copy)]
 enum Escapes {
-    /// Those of a `repr`: `\n`, `\xff` and so on.
+    /// The escapes of a `repr`: `\n`, `\xff` and so on.
     Repr,
     /// `\u20ac` and `\U0001f600` only.
     Unicode,

@@ -63,7 +63,7 @@ impl Server {
     /// Listens on `port` and the next one; with 0 the system chooses both.
     ///
     /// # Errors
-    /// That of the system, e.g. if a port is in use.
+    /// An error of the system, e.g. if a port is in use.
     pub fn bind(host: &str, port: u16) -> io::Result<Self> {
         let second = match port {
             0 => 0,
@@ -114,7 +114,7 @@ impl Server {
                     }
                 };
                 if let Err(error) = thread::Builder::new().spawn_scoped(scope, accept) {
-                    // The other listener's thread may run already, and would keep this function for ever. It waits for
+                    // The other listener's thread may run already, and would keep this function from returning. It waits for
                     // a connection.
                     closing.store(true, Ordering::SeqCst);
                     let _ = TcpStream::connect(self.listeners[0].local_addr()?);

@@ -27,7 +27,7 @@ struct Function {
     matches: Matches,
 }
 
-/// What the functions of a match share: its stop flag, and the first exception, which raises it.
+/// Shared by the functions of a match: its stop flag, and the first exception, which raises it.
 #[derive(Clone, Default)]
 pub(super) struct Matches {
     pub(super) stop: Stop,

@@ -1,4 +1,4 @@
-//! What rules written in Python have answered, by the bytes of the question.
+//! Cached answers of rules written in Python, by the bytes of the question.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

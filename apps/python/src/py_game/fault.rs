@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{is_rules_error, rules_error};
 
-/// What unwinds the stack: the exception.
+/// Payload that unwinds the stack: the exception.
 struct Unwinding(PyErr);
 
 thread_local! {
@@ -26,7 +26,7 @@ thread_local! {
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What ends the present work with a game.
+/// Reason to end the current work with a game.
 #[derive(Default)]
 pub(crate) struct Faults {
     /// The first exception of the rules.

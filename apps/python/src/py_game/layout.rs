@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 512;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PyState(pub(super) [u8; MOST]);
 
-/// What the states of a game are.
+/// Type and shape of a game's states.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Layout {
     /// `bytes` of this length.

@@ -14,7 +14,7 @@ use crate::py_game::declaration::overrides;
 use crate::py_game::fault::named;
 use crate::py_game::layout::{Layout, PyState, tuple};
 
-/// What the rules say of a position.
+/// The rules' answers for a position.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Facts {
     pub(super) mover: Side,
@@ -123,7 +123,7 @@ impl PyRules {
         plays.iter().map(one).collect()
     }
 
-    /// What the rules say of positions.
+    /// The rules' answers for positions.
     pub(super) fn facts(&self, py: Python<'_>, states: &[PyState]) -> PyResult<Vec<Facts>> {
         let movers = self.answers(py, self.mover, states, side, |result| {
             integers(result, states.len())?.into_iter().map(side_of).collect()

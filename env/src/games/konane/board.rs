@@ -125,7 +125,7 @@ impl Jump {
     }
 }
 
-/// What a side can do, or could if it were its turn.
+/// A side's actions, as if it were its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Mobility {
     /// Jumps, each prefix of a longer one counted too: the number of legal actions.

@@ -1,4 +1,4 @@
-//! What happens to the stones of an action: sowing by whole rows, captures, and the collection at the end.
+//! Sowing by whole rows, captures, and the collection at the end.
 
 use super::state::{HOLES, MAX_PITS, Mancala, State};
 use crate::side::Side;

@@ -19,7 +19,7 @@ impl Default for MuTorere {
     }
 }
 
-/// A position. Equality covers the ply count, which is 0 throughout where no limit needs it.
+/// A position. Positions with different `plies` differ; without a ply limit `plies` stays 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct State {
     /// Pieces of each side as bit sets of squares.

@@ -139,7 +139,7 @@ pub(super) fn coloured(side: Side) -> Cells {
     COLOURED[side.index()]
 }
 
-/// Those of the starts from which a jump passes a stone and lands on an empty cell.
+/// The starts from which a jump passes a stone and lands on an empty cell.
 #[inline]
 pub(super) fn able(starts: Cells, stones: Cells, empty: Cells, direction: Direction) -> Cells {
     starts & direction.behind(stones & direction.behind(empty))

@@ -67,9 +67,8 @@ impl Reduced {
     }
 }
 
-/// The jumps that may ever become possible, by direction: the cells that they start from. A jump is among them if a
-/// stone may come to stand at its start and on the cell jumped over, and its landing may come to be empty, where stones
-/// that move or are taken still count as standing.
+/// An over-approximation of all jumps that can ever happen, by direction: the cells that they start from. Stones and gaps
+/// are only added, never removed, until nothing changes.
 struct Conceivable([Cells; 4]);
 
 impl Conceivable {

@@ -20,7 +20,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// What a value for the player to move after the ply means for the player who sows.
+    /// Converts a value for the player to move after the ply to one for the player who sows.
     #[inline]
     fn gain(&self, value: i16) -> i16 {
         self.ply.gain + if self.ply.again { value } else { -value }
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a board is announced as.
+/// Key under which a board is announced.
 #[inline]
 fn key(board: Board) -> u64 {
     hash(board.own, board.other)

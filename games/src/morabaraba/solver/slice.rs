@@ -311,7 +311,7 @@ impl Solve<'_> {
     }
 }
 
-/// What a move leads to.
+/// Successor of a move.
 pub(super) enum Moved {
     /// The position with the other side on turn.
     Quiet(Position),

@@ -42,7 +42,7 @@ pub(super) struct Layer {
     pub(super) len: usize,
 }
 
-/// Where a position stands in its layer.
+/// The entry of a position in its layer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) entry: usize,
@@ -72,9 +72,9 @@ pub(super) struct Index {
     rank: Vec<u16>,
     /// Image of a set's low and high nine points under each symmetry.
     images: Vec<[[u32; 512]; 2]>,
-    /// `[mask][set]`: the bits of the set at the mask's places, moved together; six points at a time.
+    /// `pext` on six bits, `[mask][set]`: the bits of the set that the mask selects, packed to the low end.
     gathered: [[u8; 64]; 64],
-    /// Its inverse.
+    /// `pdep`, its inverse.
     scattered: [[u8; 64]; 64],
     /// The points of a set that stand in its mills.
     in_mills: Vec<u32>,

@@ -34,7 +34,7 @@ impl LegalActions {
     }
 }
 
-/// A dense layer by output.
+/// The policy head's last layer, transposed: one row of weights per action.
 #[derive(Debug)]
 pub(crate) struct LegalLayer {
     /// `[out, in]`.
@@ -86,7 +86,7 @@ impl LegalLayer {
         }
     }
 
-    /// Computes the gradients of the inputs, given those of the logits.
+    /// Computes `dx [positions, in]` from `dy [positions, out]`; only legal actions contribute.
     pub(super) fn apply_backwards(&self, legal: &LegalActions, dy: &[f32], dx: &mut [f32]) {
         let inputs = self.inputs();
         let rows = dx.chunks_exact_mut(inputs).zip(dy.chunks_exact(self.outputs()));

@@ -93,7 +93,7 @@ pub(super) fn record<C: CheckpointStrategy, const N: usize>(
     }
 }
 
-/// What the backward pass needs of the forward pass.
+/// Kept by the forward pass for the backward pass.
 #[derive(Debug, Clone)]
 struct Kept {
     x: Numbers,

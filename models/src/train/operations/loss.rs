@@ -19,7 +19,7 @@ use crate::network::{OUTCOMES, POLICY, VALUE};
 use crate::train::batch::TrainingBatch;
 use crate::train::loss::LossSums;
 
-/// What the logits of some positions are compared with.
+/// Targets of the logits of some positions.
 #[derive(Debug, Clone)]
 pub(crate) struct Targets<'a> {
     pub(crate) batch: &'a TrainingBatch,

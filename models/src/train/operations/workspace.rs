@@ -1,4 +1,4 @@
-//! What the operations of a thread share: buffers that are used again, and the sums over parts of a batch.
+//! Buffers that the operations of a thread share, and the sums over parts of a batch.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};

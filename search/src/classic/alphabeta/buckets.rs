@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use turnstone_env::Action;
 
-/// The kind of bound on the true score that a stored score is.
+/// Whether a stored score is the true score or a bound on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Bound {
     /// It is the true score.
@@ -21,7 +21,7 @@ pub(super) enum Bound {
     Upper,
 }
 
-/// What is known of a position.
+/// Stored result of a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     /// Score for the first side; wins are counted from the position itself, not from the root.
@@ -35,7 +35,7 @@ pub(super) struct Stored {
     pub(super) complete: bool,
 }
 
-/// What is stored of a position.
+/// Entry of a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<S> {
     pub(super) state: S,

@@ -12,7 +12,7 @@ const MOST_HISTORY: u16 = 50_000;
 const TABLE_RANK: u16 = u16::MAX;
 const KILLER_RANKS: [u16; 2] = [u16::MAX - 1, u16::MAX - 2];
 
-/// What cutoffs teach about which actions to try first.
+/// Move ordering learned from cutoffs.
 #[derive(Clone, Debug)]
 pub(super) struct Ordering {
     /// By ply from the root and mover, the two actions that caused the latest cutoffs there.

@@ -43,7 +43,7 @@ impl Window {
         self.alpha < score && score < self.beta
     }
 
-    /// The kind of bound on the true score that a score found in this window is.
+    /// Whether a score found in this window is exact, a lower bound (it failed high) or an upper bound (it failed low).
     #[inline]
     pub(super) fn bound(self, score: i32) -> Bound {
         if score >= self.beta {

@@ -36,7 +36,7 @@ impl Subject {
     }
 }
 
-/// What the network is computed with.
+/// Arithmetic of the network.
 #[derive(Args, Debug)]
 pub(super) struct Limit {
     /// Compute the network with no better instructions than avx2 (without VNNI), neon (without dotprod) or portable

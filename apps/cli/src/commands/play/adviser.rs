@@ -14,7 +14,7 @@ pub(super) struct Adviser {
     seed: u64,
 }
 
-/// What an adviser finds in a position.
+/// An adviser's result in a position.
 pub(super) struct Advice {
     pub(super) action: Action,
     /// The principal variation, which begins with the action.

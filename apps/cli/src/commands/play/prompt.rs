@@ -58,7 +58,7 @@ impl Prompt {
     }
 }
 
-/// What Tab completes: moves and commands.
+/// Completions of Tab: moves and commands.
 pub(super) struct Words(Vec<String>);
 
 impl Words {

@@ -359,7 +359,7 @@ impl<'a> Session<'a> {
         as_called(&command).into_owned()
     }
 
-    /// What the result means for the one person at the terminal.
+    /// The result as seen by the one person at the terminal.
     fn for_the_person(&self) -> String {
         let person = Side::BOTH.into_iter().find(|side| self.agents[side.index()].is_none());
         let (Some(side), Some(outcome), 1) = (person, self.game.outcome(self.state()), self.people()) else {

@@ -17,7 +17,7 @@ use super::tile::{
     Columns, Destination, Dot, Kernel, Numbers, Product, Quad, Sums, Weights, add_up_tile, finish_area, quantise_rows,
 };
 
-/// What multiplies bytes.
+/// Instruction that multiplies bytes.
 pub(super) trait Products {
     /// Adds the products of four inputs, in every lane of `x`, with the weights of four outputs.
     ///

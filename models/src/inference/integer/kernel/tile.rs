@@ -21,7 +21,7 @@ pub(crate) struct Product<'a> {
     /// Those of the weights.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the kernel of AVX2 reads them"))]
     pub(crate) centres: &'a Centres,
-    /// What the sums begin with, `[strips]`.
+    /// Initial sums, `[strips]`.
     pub(crate) start: &'a [Sums],
     /// `[strips]`.
     pub(crate) conversion: &'a [Conversion],
