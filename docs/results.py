@@ -76,7 +76,9 @@ def levels():
     intervals = [f"±{min(reach)} to {max(reach)}" for reach in reaches]
     search = [re.search("sims=([0-9]+)", levels[-1][0]).group(1) for levels in ladders]
     columns = ["level", *(name for name, _ in GAMES.values())]
-    return table(columns, [*rows, ["95 % interval", *intervals], ["simulations of level 8", *search]])
+    first = [DATA["level_1"].get(game, "less") for game in GAMES]
+    rows += [["95 % interval", *intervals], ["simulations of level 8", *search], ["level 1 against `alphabeta:depth=2`", *first]]
+    return table(columns, rows)
 
 
 STYLE = """<style>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the agents that come with the program, with all figures of docs/results.md's table:
+# Measures the agents that come with the program, for the figures of docs/results.toml:
 #
 #   cargo build --release && games/measure.sh
 #
