@@ -33,8 +33,7 @@ settings! {
         pub c_visit: f32 = Gumbel::DEFAULT.c_visit, 0.0..=1e4;
         /// Gumbel: factor in the scale of the values relative to the logits.
         pub c_scale: f32 = Gumbel::DEFAULT.c_scale, 0.0..=1e3;
-        /// Gumbel: number of actions considered at the root; agents at play by default consider a fifth of the simulations, 2
-        /// to 16.
+        /// Gumbel: number of actions considered at the root; in matches by default a fifth of the simulations, 2 to 16.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub considered: Option<u32> = None, 1..=65_536;
         /// Positions that a proof-number search may visit at every leaf; 0 searches for no proofs.

@@ -79,7 +79,7 @@ settings! {
         pub draw: f32 = 0.0, -1.0..=1.0;
         /// Arithmetic of the network.
         pub precision: Precision;
-        /// What the network runs on.
+        /// Device of the network.
         pub device: ComputeDevice;
         /// Temperature of the choice of moves: the policy of the search, or of the network alone, is raised to the power of its
         /// inverse; 0 plays the best move.

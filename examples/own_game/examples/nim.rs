@@ -1,4 +1,4 @@
-//! Nim with three heaps: take any number of stones from one heap; who takes the last stone wins.
+//! Nim with three heaps: take any number of stones from one heap; whoever takes the last stone wins.
 
 use std::process::ExitCode;
 

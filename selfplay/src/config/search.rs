@@ -24,7 +24,7 @@ settings! {
         pub noise_fraction: f32 = 0.25, 0.0..=1.0;
         /// PUCT: weight of forced playouts, whose visits are pruned from the policy target; 0: none.
         pub forced_playouts: f32 = 2.0, 0.0..=100.0;
-        /// `proof_nodes` of the trained agent at play; 0: as in self-play.
+        /// `proof_nodes` of the trained agent in matches; 0: as in self-play.
         pub play_proof_nodes: u32 = 0, 0..=100_000;
     }
 }

@@ -20,14 +20,13 @@ settings! {
         pub cached_positions: usize = 1 << 13, 0..=1 << 26;
         /// Worker threads; 0: one per core. Does not change the games.
         pub threads: usize = 0, 0..=1024;
-        /// Arithmetic of the network: `i8` quantises it anew in every iteration, which gives other games than `f32`, but the same
-        /// on every processor; `auto` is `i8` where the processor makes it faster. On a GPU `f32`, or `auto`: floats of 16 bits
-        /// where it has them.
+        /// Arithmetic of the network: `i8` gives other games than `f32`, but the same on every processor; `auto` is `i8` where the
+        /// processor makes it faster. On a GPU `f32`, or `auto`: floats of 16 bits where it has them.
         pub precision: Precision;
-        /// What the network runs on. On a GPU a run does not repeat bit for bit, as its batches come from all workers.
+        /// Device of the network. On a GPU a run does not repeat bit for bit, as its batches come from all workers.
         pub device: ComputeDevice;
-        /// Positions that games begin with, chosen at random: a file with one per line (`#` begins a comment), which is read when
-        /// a run is begun, or a list of them. Without any, the start of the game.
+        /// Positions that games begin with, drawn at random: a list, or a file with one per line (`#` begins a comment), which is
+        /// read when the run begins. Empty: the start of the game.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub openings: Vec<String>;
         /// Maximum number of uniformly random plies at the start of a game, which are not recorded.

@@ -16,7 +16,7 @@ settings! {
     pub struct LearnConfig {
         /// Positions per step.
         pub batch: usize = 256, 1..=65_536;
-        /// What computes the gradients; AdamW runs on the processor.
+        /// Device that computes the gradients; AdamW always runs on the processor.
         pub device: ComputeDevice = OptimiserConfig::default().device;
         /// Threads of a step; 0: one per core. Does not change any result.
         pub threads: usize = 0, 0..=1024;
@@ -34,8 +34,8 @@ settings! {
         pub max_window: usize = 400_000, 1..=100_000_000;
         /// Share of the search's root value in the value target; the rest is the game's result.
         pub root_value_share: f32 = 0.5, 0.0..=1.0;
-        /// What the network learns to predict besides, by heads that it has in training only, of the targets that the program has
-        /// added: `["ending"]`, or with a weight, `["ending:weight=0.3"]`.
+        /// Targets besides policy and outcome, of those that the program has added: `["ending"]`, or with a weight,
+        /// `["ending:weight=0.3"]`.
         pub targets: Vec<TargetSpec>;
         /// Whether each drawn position is mapped by a random symmetry of the board.
         pub augment: bool = true;
