@@ -1,4 +1,4 @@
-//! Positions by which a network is quantised when there is nothing but the game.
+//! Positions of random games, from which a network is quantised without a replay window.
 
 use rand::RngExt;
 use turnstone_base::streams::{Purpose, stream};

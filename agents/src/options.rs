@@ -15,7 +15,7 @@ pub(crate) fn parts(text: &str) -> Result<Vec<&str>, String> {
     if is_quoted { Err("a quote has no end".to_owned()) } else { Ok(parts) }
 }
 
-/// What a part or value stands for.
+/// Meaning of a part or value.
 pub(crate) fn given(text: &str) -> Given {
     Given::Word(text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text).to_owned())
 }

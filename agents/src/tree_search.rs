@@ -404,7 +404,7 @@ impl Rounds {
         all || forced || deep || search.proven().is_some() || self.is_stopped()
     }
 
-    /// How the search goes on after a simulation.
+    /// Next step of the search after a simulation.
     fn pace<G: Rules>(&mut self, search: &Mcts<G>) -> Pace {
         // An answer needs the evaluation of the root.
         if !search.is_root_evaluated() {

@@ -50,7 +50,7 @@ pub struct Certifying<'a> {
     pub most: usize,
     /// The program, for the certificate.
     pub program: &'a str,
-    /// Is told of the walk after some positions.
+    /// Called with the walk after some positions.
     pub progress: &'a (dyn Fn(&dyn DynWalk) + Sync),
     /// Ends it when raised.
     pub stop: &'a Stop,

@@ -157,7 +157,7 @@ fn a_match_that_is_stopped_has_no_result() {
     assert!(matches.play(None, &Running::new(1, &|_| {}, &stop)).expect("valid").is_none());
 }
 
-/// How long `work` goes on after its flag is set.
+/// Time that `work` takes to stop after its flag is set.
 fn time_to_stop(work: impl FnOnce(&Stop) + Send) -> Duration {
     let stop = Stop::default();
     thread::scope(|scope| {

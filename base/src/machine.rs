@@ -17,7 +17,7 @@ pub fn or_all_cores(threads: usize) -> usize {
 /// Memory in bytes: of the machine, or of the control group of this process if it has less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Memory {
-    /// All of it.
+    /// Total memory.
     pub total: u64,
     /// Free memory, including caches that can be freed.
     pub available: u64,

@@ -1,4 +1,4 @@
-//! What is to be seen of a position: one value, from which every drawing derives.
+//! The board of a position as one value, from which every drawing derives.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ mod graph;
 mod pits;
 mod steps;
 
-/// What is to be seen of a position. Drawings as text and as SVG, the words of screen readers and the points of a page
+/// The board of a position. Drawings as text and as SVG, the words of screen readers and the points of a page
 /// derive from it.
 ///
 /// ```

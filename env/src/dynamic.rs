@@ -86,7 +86,7 @@ pub trait DynGame: Debug + Send + Sync {
     /// The text is malformed or describes an impossible position.
     fn parse_position(&self, text: &str) -> Result<AnyState, Error>;
 
-    /// What is to be seen of a position. `last` is the position before it and the action that was played there.
+    /// The board of a position. `last` is the position before it and the action that was played there.
     fn board(&self, state: &AnyState, last: Option<(&AnyState, Action)>) -> Board;
 
     /// The points to click, in order, to play a legal action; empty if it is not played on the board.

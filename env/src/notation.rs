@@ -44,7 +44,7 @@ pub trait Notation: Rules {
         self.spec().points_of(action)
     }
 
-    /// What is to be seen of a position. `last` is the position before it and the action that was played there, if there
+    /// The board of a position. `last` is the position before it and the action that was played there, if there
     /// was one. By default [`board_of_planes`].
     fn board(&self, state: &Self::State, last: Option<(&Self::State, Action)>) -> Board {
         board_of_planes(self, state, last)

@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// What a parser says of a text that it refuses: a position has spaces, an action has none.
+/// Error of a parser for a text that it refuses: a position has spaces, an action has none.
 fn fault(name: &str, params: &Params, text: &str) -> String {
     let game = built_in().make(name, params).expect("valid parameters");
     match text.split_once(' ') {

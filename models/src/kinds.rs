@@ -132,7 +132,7 @@ impl NetworkConfig {
         Arc::get_mut(&mut self.0).expect("the copy is not shared").settings()
     }
 
-    /// What the kind is.
+    /// Description of the kind.
     pub fn about(&self) -> &'static str {
         self.0.about()
     }
@@ -174,7 +174,7 @@ impl NetworkConfig {
             && (made_for.action_kinds == game.action_kinds || !reads(Network::reads_kinds))
     }
 
-    /// What files say of a shape: without the kinds of actions if the network does not use them.
+    /// A shape as files describe it: without the kinds of actions if the network does not use them.
     pub(crate) fn needed(&self, mut shape: Shape) -> Shape {
         if !Network::new(self, &shape).is_ok_and(|network| network.reads_kinds()) {
             shape.action_kinds = Vec::new();

@@ -63,7 +63,7 @@ fn states_and_checkpoints_are_distinguished() {
     assert!(line.ends_with("this is a `checkpoint` file, not a `learner` file"), "{line}");
 }
 
-/// What no training leads to, under a valid checksum.
+/// States that no training produces, under a valid checksum.
 #[test]
 fn forged_states_are_refused() {
     let folder = tempfile::tempdir().unwrap();

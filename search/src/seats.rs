@@ -53,7 +53,7 @@ enum Stage {
     Waiting(usize),
 }
 
-/// How a search goes on after a simulation.
+/// Next step of a search after a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
     /// With the next simulation.
@@ -263,7 +263,7 @@ mod tests {
         seats.begin(game, seat, &SearchOptions::default(), 20 + 7 * number as u32, &mut rng);
     }
 
-    /// What a search of this number finds by itself.
+    /// Result of a single search with this number.
     fn alone(game: &Mancala, number: usize) -> (usize, Vec<RootAction>) {
         let mut seats = Seats::new(Playouts { calls: 0, fails: false });
         begin(&mut seats, game, 0, number);

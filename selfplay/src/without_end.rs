@@ -28,7 +28,7 @@ pub fn without_end(game: &dyn DynGame) -> Option<String> {
         .then(|| format!("games of {name} may have no end: a random one is running after {MOST_PLIES} plies"))
 }
 
-/// What comes of games without an end.
+/// Result of games without an end.
 pub const ENDLESS: &str = "self-play ends each as a draw after 10000 plies, matches play them until they are stopped";
 
 #[cfg(test)]

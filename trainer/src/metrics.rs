@@ -235,7 +235,7 @@ impl Metrics {
         [stages[0], stages[1], stages[2], stages[3], rest]
     }
 
-    /// What the parts of [`Metrics::line`] mean, for the beginning of a log.
+    /// Explanation of [`Metrics::line`], for the beginning of a log.
     pub const LEGEND: &str = "each line: iteration/all, learner steps so far, loss of the policy (p), of the value (v) and of \
                               other targets, mean plies of a game, positions of self-play per second, time left";
 

@@ -37,7 +37,7 @@ pub struct RunFolder {
     lock: Option<FolderLock>,
 }
 
-/// What [`RunFolder::cut_metrics`] has left in the file.
+/// Contents of the file after [`RunFolder::cut_metrics`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KeptMetrics {
     /// Number of lines.

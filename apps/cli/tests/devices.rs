@@ -1,4 +1,4 @@
-//! Devices: what is listed, and what is said of GPUs that a build or a machine does not have.
+//! The list of devices, and errors about GPUs that a build or a machine lacks.
 
 use serde_json::Value;
 use turnstone_models::{DeviceError, gpus};

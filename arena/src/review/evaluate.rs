@@ -52,7 +52,7 @@ pub(super) fn evaluate(
             progress(1);
             Ok(())
         };
-        // Exact values are told where reports are asked for.
+        // A search passes on exact values only where reports are asked for.
         let request = SearchRequest::stopped_by(stop).with_reports();
         ask_all(&mut *search, states.len().div_ceil(threads), &request, &mut next, &mut put)
     };

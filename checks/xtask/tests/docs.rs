@@ -268,7 +268,7 @@ fn the_life_of_a_position_follows_the_calls() {
     assert_eq!(types.split('`').skip(1).step_by(2).count(), 8, "{types}");
 }
 
-/// What the page for contributors says of common changes names folders and code that exist.
+/// The common changes of CONTRIBUTING.md name folders and code that exist.
 #[test]
 fn common_changes_name_what_exists() {
     let text = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a page");

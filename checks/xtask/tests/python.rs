@@ -60,7 +60,7 @@ fn arguments(source: &str) -> BTreeMap<String, String> {
     arguments
 }
 
-/// What Python says of a setting up to its range, which the config says too.
+/// Python's text of a setting up to its range; the config's text begins with it.
 fn subject(text: &str) -> &str {
     let end = [" (", ".", ";"].iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
     &text[..end]

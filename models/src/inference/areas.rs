@@ -16,7 +16,7 @@ pub(super) struct Area<'a> {
     pub(super) strips: usize,
 }
 
-/// What the division depends on.
+/// Parameters of the division.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent<'a> {
     pub(super) neighbours: &'a Neighbours,

@@ -1,4 +1,4 @@
-//! What a kind of network is.
+//! The trait of a kind of network.
 
 use std::fmt;
 

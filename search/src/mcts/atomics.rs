@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicI8, AtomicU32, Ordering};
 
-/// How a search changes the numbers of its tree.
+/// Access to the numbers of a tree, by one thread or by several.
 pub(super) trait Access {
     /// Whether other threads may change the tree at the same time.
     const SHARED: bool;

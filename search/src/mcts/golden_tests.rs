@@ -47,7 +47,7 @@ struct Stage {
     advance: Option<usize>,
 }
 
-/// What is to be found after a number of simulations of the stage; `q` is for the root's mover, other values for the first side.
+/// Expected results after a number of simulations of the stage; `q` is for the root's mover, other values for the first side.
 #[derive(Deserialize)]
 struct Checkpoint {
     simulations: u32,

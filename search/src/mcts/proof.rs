@@ -30,7 +30,7 @@ impl<S> Node<S> {
     }
 }
 
-/// How far a position is from being decided.
+/// Proof and disproof numbers of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Numbers {
     proof: u32,

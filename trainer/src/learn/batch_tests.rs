@@ -83,7 +83,7 @@ impl Target for TwoLater {
     }
 }
 
-/// What a row says of a position's mover: value targets with a share of 0.3 for the root.
+/// A row's value targets for the mover, with a share of 0.3 for the root.
 fn targets(position: &Position<'_>, outcome: &Outcome) -> [f32; 3] {
     let sign = if position.mover == Side::First { 1.0 } else { -1.0 };
     let won = |side| f32::from(u8::from(outcome.winner == Some(side)));

@@ -93,7 +93,7 @@ fn devices_and_pipes_are_no_files() {
     assert_eq!(doctor.status.code(), Some(1));
 }
 
-/// What a checkpoint says of itself goes to a terminal.
+/// A checkpoint's metadata goes to a terminal.
 #[test]
 fn metadata_is_shown_escaped_and_bounded() {
     use turnstone_models::{CheckpointInfo, CheckpointParams, NetworkConfig, ResidualMlp, Shape, Weights, save};

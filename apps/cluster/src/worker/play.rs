@@ -80,7 +80,7 @@ struct Held {
 }
 
 impl Queue {
-    /// What the server says of it; its name is the run's.
+    /// The server's information on it; its name is the run's.
     pub(super) fn info(&self) -> &Info {
         self.consumer.cached_info()
     }

@@ -18,7 +18,7 @@ impl Entry {
         Self { lower: gain, upper: gain, best: None }
     }
 
-    /// What the number of stones says.
+    /// Bounds from the number of stones.
     #[inline]
     pub(super) fn trivial(board: Board) -> Self {
         let stones = board.stones();

@@ -16,7 +16,7 @@ pub(super) type Numbers = FloatTensor<Flex>;
 /// Buffers that are kept.
 const MOST_BUFFERS: usize = 96;
 
-/// What the operations of a thread share.
+/// Buffers and sums that the operations of a thread share.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     /// In ascending order of their capacity.
