@@ -17,7 +17,7 @@ const atPly = (page, ply) => page.waitForFunction((wanted) => document.getElemen
 const address = (page) => page.evaluate(() => location.search + location.hash);
 
 /** Every position of a small game in which the players alternate, with its value for the player to move, by the program's rules alone. */
-function wholeGame(turnstone, game, param) {
+export function wholeGame(turnstone, game, param) {
   const shown = (lines) => execFileSync(turnstone, ['show', game, '--param', param, '--legal', '--stdin'], { input: `${lines.join('\n')}\n`, encoding: 'utf8', maxBuffer: 1 << 28 })
     .trim().split('\n').map((line) => JSON.parse(line));
   const known = new Map();

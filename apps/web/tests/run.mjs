@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { find, launch } from './chromium.mjs';
+import { learning } from './learning.mjs';
 import { people } from './people.mjs';
 import { presses } from './presses.mjs';
 
@@ -192,6 +193,7 @@ async function main() {
 
 async function tests(runs) {
   await presses({ test, open, checkNatively, settled, state, seconds: Number(process.env.PRESSES ?? 1) });
+  await learning({ test, open, play, state, settled, picture, accessible, overflow, turnstone });
   await people({ test, open, play, state, settled, picture, accessible, overflow, browser: () => browser, base: () => base, turnstone, runs, native: (...args) => native(turnstone, ...args) });
 
   await test('the first load is small, and the first move comes within a second', async () => {

@@ -3,6 +3,7 @@
 import * as address from './address.js';
 import { Board, type Hint } from './board.js';
 import { Clocks, clockText } from './clock.js';
+import { Coach } from './coach.js';
 import { announce, complain, element, make, message } from './dom.js';
 import { Editor } from './editor.js';
 import { Engine, Stopped } from './engine.js';
@@ -14,10 +15,10 @@ import { spoken } from './notation.js';
 import { type OwnAgent, opening } from './opening.js';
 import { type Checkpoint, type Seat, TRAINED, checkpoints } from './players.js';
 import * as record from './record.js';
-import { Review } from './review.js';
+import { Review, lossText } from './review.js';
 import { Game, gameNames, load, title } from './rules.js';
 import { Seats } from './seats.js';
-import { field, fields, keptChoice, keptFolds, nextTheme, restoreTheme } from './settings.js';
+import { field, fields, keptChoice, keptFolds, keptSwitch, nextTheme, restoreTheme } from './settings.js';
 import { chanceText, fillTexts, sideName, t } from './texts.js';
 import type { AgentChoice, Movement } from './types.js';
 
@@ -33,6 +34,7 @@ class App {
   private readonly analyst: Engine;
   private readonly look: Look;
   private readonly review: Review;
+  private readonly coach: Coach;
   private readonly clocks: Clocks;
   private readonly editor: Editor;
   private readonly seats: Seats;
@@ -69,6 +71,7 @@ class App {
       playLine: (ply, line) => this.playLine(ply, line),
       changed: () => this.showMoves(),
     });
+    this.coach = new Coach(new Engine(module), () => this.showMoves());
     this.editor = new Editor(this.board, (position) => {
       this.change(new Match(this.match.game, position), () => {
         this.paused = !this.seatToMove().isPerson;
@@ -169,6 +172,13 @@ class App {
     on('theme', nextTheme);
     keptChoice('sound', t.sounds, 'off', (sound) => { this.board.sound = sound === 'on'; });
     keptFolds();
+    keptSwitch('coach', (isOn) => {
+      this.coach.on = isOn;
+      this.advise(null);
+      this.showMoves();
+    });
+    on('advice-back', () => this.undo());
+    on('advice-on', () => this.next());
     on('flip', () => {
       this.flipped = !this.flipped;
       this.turnBoard();
@@ -295,7 +305,32 @@ class App {
   private act(action: string): void {
     const { match } = this;
     if (this.shown !== match.view().position || !this.seatToMove().isPerson || (match.given && match.isAtEnd)) return;
-    this.follow(this.perform(action).then((done) => { if (done) this.next(); }));
+    this.follow(this.perform(action).then(async (done) => { if (done && !(await this.stopped())) this.next(); }));
+  }
+
+  /** Whether the coach stops the game at the move that a person has played, or something else has happened meanwhile. */
+  private async stopped(): Promise<boolean> {
+    const { match, turn, coach } = this;
+    if (!coach.on) return false;
+    this.lock();
+    element('thinking').textContent = t.coach.judging;
+    element('board').dataset['thinking'] = 'true';
+    await coach.judge(match, this.analysisAgent());
+    if (turn !== this.turn) return true;
+    this.halt();
+    const ply = match.plies.length - 1;
+    const move = coach.of(match, ply);
+    if (move?.mark !== '??' && move?.mark !== '?') return false;
+    this.show();
+    this.advise(t.coach.blunder(spoken(match.plies[ply]!.action), t.review.name[move.mark] ?? '', lossText(move, match.plies[ply]!.mover)));
+    return true;
+  }
+
+  /** Shows what the coach says, with what can be done about it. */
+  private advise(words: string | null): void {
+    element('advice').hidden = words === null;
+    element('advice-text').textContent = words;
+    if (words !== null) announce(words);
   }
 
   /** Plays an action with its movement; false if something else happened meanwhile. */
@@ -325,6 +360,7 @@ class App {
     if (match.view().outcome || match.given || !match.isAtEnd || this.offered !== match.game) return;
     this.clocks.start(match.view().mover);
     const agent = this.seatToMove().agent;
+    if (!agent && this.coach.on) this.follow(this.coach.judge(match, this.analysisAgent()));
     if (!agent || this.paused) return;
     this.follow(this.answer(agent, match.view().position));
   }
@@ -360,6 +396,7 @@ class App {
     this.turn++;
     this.player.stop();
     this.clocks.stop();
+    this.advise(null);
     element('thinking').textContent = '';
     element('board').dataset['thinking'] = 'false';
   }
@@ -615,8 +652,12 @@ class App {
 
   private showMoves(): void {
     const { match } = this;
+    for (const side of [0, 1]) {
+      const lost = this.coach.lost(match, side);
+      element(`lost${side}`).textContent = lost === null ? '' : t.coach.lost(lost);
+    }
     showMoves(match, (ply) => {
-      return this.review.quality(match, ply) ?? this.look.quality(match.positionAt(ply), match.plies[ply]!.action);
+      return this.review.quality(match, ply) ?? this.coach.quality(match, ply) ?? this.look.quality(match.positionAt(ply), match.plies[ply]!.action);
     });
   }
 

@@ -21,6 +21,12 @@ interface Page {
   changed(): void;
 }
 
+/** What a move of a side lost, in words. */
+export function lossText({ value, loss }: ReviewedMove, mover: number): string {
+  const before = chanceOf(value, mover);
+  return t.review.lost(wholePercent(loss), wholePercent(before), wholePercent(Math.max(0, before - loss)));
+}
+
 export class Review {
   /** The game as it was when the review began. */
   match: Match | null = null;
@@ -104,18 +110,17 @@ export class Review {
     element('review-source').textContent = t.review.source(exact, moves.length, SIMULATIONS);
   }
 
-  private moment(match: Match, { mark, loss, value, best }: ReviewedMove, ply: number): HTMLElement {
+  private moment(match: Match, move: ReviewedMove, ply: number): HTMLElement {
+    const { mark, best } = move;
     const { action, mover } = match.plies[ply]!;
     const name = sideName(match.game.board.sides[mover === 0 ? 0 : 1]);
     const show = make('button', { type: 'button' }, t.review.show);
     show.addEventListener('click', () => this.page.goTo(ply));
     const play = make('button', { type: 'button', 'data-line': best.join(' ') }, t.review.play);
     play.addEventListener('click', () => this.page.playLine(ply, best));
-    const before = chanceOf(value, mover);
-    const lost = t.review.lost(wholePercent(loss), wholePercent(before), wholePercent(Math.max(0, before - loss)));
     const isOnly = mark === '!';
     return make('div', { class: 'moment', 'data-ply': String(ply) },
-      make('p', {}, make('strong', {}, t.review.moment(ply + 1, name, spoken(action), mark ?? '')), ' ', isOnly ? t.review.only : lost),
+      make('p', {}, make('strong', {}, t.review.moment(ply + 1, name, spoken(action), mark ?? '')), ' ', isOnly ? t.review.only : lossText(move, mover)),
       make('p', {}, `${isOnly ? t.review.then : t.review.better} `, make('span', { class: 'line' }, lineText(best))),
       make('div', { class: 'bar' }, show, play));
   }

@@ -73,6 +73,20 @@ export function keptChoice(id: string, words: Record<string, string>, own: strin
   });
 }
 
+/** A button that switches something, kept for the next visit; `switched` hears it now and after each change. */
+export function keptSwitch(id: string, switched: (isOn: boolean) => void): void {
+  const set = (isOn: boolean): void => {
+    element(id).setAttribute('aria-pressed', String(isOn));
+    switched(isOn);
+  };
+  element(id).addEventListener('click', () => {
+    const isOn = element(id).getAttribute('aria-pressed') !== 'true';
+    keep(id, isOn ? 'on' : '');
+    set(isOn);
+  });
+  set(kept(id) === 'on');
+}
+
 /** Opens what was opened on the last visit, and keeps what is opened now. */
 export function keptFolds(): void {
   for (const fold of document.querySelectorAll<HTMLDetailsElement>('details.fold-away')) {

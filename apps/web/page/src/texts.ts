@@ -28,6 +28,11 @@ export const t = {
     pause: 'Pause',
     resume: 'Play on from here',
     analyse: 'Analyse',
+    coach: 'Coach',
+    coachTitle: 'says what each move cost, and stops at a blunder',
+    adviceBack: 'Take it back',
+    adviceOn: 'Play on',
+    lostTitle: 'lost by moves so far; a won game is one point',
     rematch: 'Rematch',
     review: 'Review the game',
     back: 'Back to the game',
@@ -204,6 +209,11 @@ export const t = {
     visits: (visits: number, rest: string) => `${count(visits, 'visit', 'visits')}, ${rest}`,
     nothingBelow: 'nothing searched below',
     curve: (side: string, plies: number, now: string) => `Chance to win of ${side} over ${count(plies, 'move', 'moves')}${now ? `, now ${now}` : ''}`,
+  },
+  coach: {
+    judging: 'the coach looks at the move',
+    blunder: (move: string, kind: string, lost: string) => `${move} is a ${kind}: it ${lost}`,
+    lost: (points: number) => `${points.toFixed(2)} lost`,
   },
   review: {
     progress: (done: number, all: number) => `looking at move ${done} of ${all}`,
