@@ -1,4 +1,4 @@
-// Tests of what a person learns by on the page: the coach.
+// Tests of what a person learns by on the page: the coach, the tree of variations.
 
 import assert from 'node:assert/strict';
 import { wholeGame } from './people.mjs';
@@ -59,6 +59,41 @@ export async function learning({ test, open, play, state, settled, picture, acce
     assert.equal(await page.getAttribute('#coach', 'aria-pressed'), 'true');
     await page.click('#coach');
     assert.equal(await page.textContent('#lost1'), '');
+    await close();
+  });
+
+  await test('lines that are taken back stay as branches of a tree', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=human', { media: CALM });
+    const branches = () => page.$$eval('.branch', (all) => all.map(({ textContent }) => textContent));
+    const line = [];
+    for (let ply = 0; ply < 4; ply++) line.push(await play(page, (legal) => legal[0]));
+    assert.deepEqual(await branches(), []);
+    // Taken back: the line is still there, and a move of it makes no branch of its own.
+    await page.click('#undo');
+    await page.click('#undo');
+    assert.deepEqual([await moves(page), (await branches()).length], [line.slice(0, 2), 1]);
+    await play(page, (legal) => legal.find(({ action }) => action === line[2]));
+    assert.equal((await branches()).length, 1);
+    await page.click('#undo');
+    const other = [...line.slice(0, 2), await play(page, (legal) => legal.find(({ action }) => action !== line[2]))];
+    assert.match((await branches()).join('; '), /^or 3\. \S+ \S+$/);
+    // A third line leaves earlier.
+    for (let ply = 3; ply > 1; ply--) await page.keyboard.press('[');
+    const third = [line[0], await play(page, (legal) => legal.find(({ action }) => action !== line[1]))];
+    assert.deepEqual(await moves(page), third);
+    assert.equal((await branches()).length, 2, 'both leave it after the first move');
+    await page.click('.branch >> nth=0');
+    assert.deepEqual(await moves(page), line);
+    assert.equal((await state(page)).ply, '2', 'the move with which it leaves is shown');
+    assert.equal((await branches()).length, 2);
+    await accessible(page, 'variations');
+    await picture(page, 'variations');
+    await page.click('.branch >> text=/^or 3/');
+    assert.deepEqual(await moves(page), other);
+    assert.equal((await state(page)).ply, '3');
+    await page.click('#new');
+    await page.waitForFunction(() => window.turnstone.moves().length === 0);
+    assert.deepEqual(await branches(), [], 'a new game has none');
     await close();
   });
 }

@@ -193,7 +193,11 @@ class App {
       this.next();
     });
     element('moves').addEventListener('click', (event) => {
-      const ply = (event.target as Element).closest<HTMLElement>('[data-ply]')?.dataset['ply'];
+      const { ply, line } = (event.target as Element).closest<HTMLElement>('[data-ply], [data-line]')?.dataset ?? {};
+      if (line !== undefined) {
+        this.match.take(this.match.others[Number(line)] ?? []);
+        this.goTo(this.match.at);
+      }
       if (ply !== undefined) this.goTo(Number(ply));
     });
     document.addEventListener('paste', (event) => {

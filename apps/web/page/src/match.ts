@@ -21,11 +21,16 @@ export interface Given {
   side: number;
 }
 
+/** Whether a line begins with another. */
+const begins = (short: Ply[], long: Ply[]): boolean => short.every(({ action }, ply) => action === long[ply]?.action);
+
 export class Match {
   plies: Ply[] = [];
   /** The number of plies that are shown. */
   at = 0;
   given: Given | null = null;
+  /** Lines that were left, each whole from the start: the branches of the tree that are not on the board. */
+  others: Ply[][] = [];
 
   constructor(readonly game: Game, readonly start: string = game.board.start) {}
 
@@ -74,9 +79,32 @@ export class Match {
 
   /** Drops the plies after the first `plies`. */
   cut(plies: number): void {
-    if (plies < this.plies.length) this.given = null;
+    if (plies < this.plies.length) {
+      this.given = null;
+      this.leave();
+    }
     this.plies.length = Math.min(this.plies.length, plies);
     this.at = Math.min(this.at, this.plies.length);
+  }
+
+  /** Keeps the line on the board as a branch. */
+  private leave(): void {
+    const line = [...this.plies];
+    if (this.others.some((other) => begins(line, other))) return;
+    this.others = [...this.others.filter((other) => !begins(other, line)), line];
+  }
+
+  /** The lines that leave the one on the board after `ply` plies. */
+  branches(ply: number): Ply[][] {
+    const before = this.plies.slice(0, ply);
+    return this.others.filter((line) => line.length > ply && begins(before, line) && line[ply]?.action !== this.plies[ply]?.action);
+  }
+
+  /** Puts another line on the board, at the move with which it leaves this one. */
+  take(line: Ply[]): void {
+    this.leave();
+    const parting = line.findIndex(({ action }, ply) => action !== this.plies[ply]?.action);
+    [this.plies, this.at, this.given] = [[...line], parting + 1, null];
   }
 
   /** The game up to a ply, and from there with other actions. */
@@ -84,6 +112,7 @@ export class Match {
     const match = new Match(this.game, this.start);
     match.plies = this.plies.slice(0, ply);
     match.at = ply;
+    match.others = [...this.others, this.plies];
     for (const action of line) match.play(action);
     if (line.length === 0 && ply === this.plies.length) match.given = this.given;
     return match;

@@ -12,8 +12,12 @@ export const hasColours = (drawing: string): boolean => drawing.includes('class=
 /** Shows the moves of a game; `quality` is what is known of a ply. */
 export function showMoves(match: Match, quality: (ply: number) => Quality | null): void {
   const list = element('moves');
+  const branches = (ply: number): HTMLElement[] => match.branches(ply).map((line) => {
+    const words = t.branch(ply + 1, line.slice(ply, ply + 4).map(({ action }) => spoken(action)).join(' '), line.length > ply + 4);
+    return make('li', {}, make('button', { type: 'button', class: 'branch', 'data-line': String(match.others.indexOf(line)) }, words));
+  });
   const coloured = hasColours(match.view().drawing);
-  list.replaceChildren(...match.plies.map((ply, i) => {
+  list.replaceChildren(...match.plies.flatMap((ply, i) => {
     const current = i + 1 === match.at;
     const known = quality(i);
     const mark = known?.mark ?? '';
@@ -23,13 +27,13 @@ export function showMoves(match: Match, quality: (ply: number) => Quality | null
     const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${kind}` }, spoken(ply.action));
     if (mark) button.append(make('span', { class: 'hidden' }, ` ${t.review.name[mark] ?? ''}`));
     if (current) button.setAttribute('aria-current', 'step');
-    return make('li', {}, button);
-  }));
+    return [make('li', {}, button), ...branches(i)];
+  }), ...branches(match.plies.length));
   const shown = list.querySelector<HTMLElement>('[aria-current]');
   if (shown) list.scrollTop = shown.offsetTop - list.offsetTop - list.clientHeight / 2;
   element('count').textContent = match.plies.length === 0 ? '' : t.count(match.at, match.plies.length);
   element('no-moves').hidden = match.plies.length > 0;
-  list.hidden = match.plies.length === 0;
+  list.hidden = list.childElementCount === 0;
 }
 
 /** Shows the actions that can be chosen: for keyboards, and for actions that are not played on the board. */

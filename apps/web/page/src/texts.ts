@@ -172,6 +172,8 @@ export const t = {
   fileMissing: (name: string, status: number) => `the file ${name} cannot be loaded (${status})`,
   searchFailed: 'the search failed',
   cannotStart: (fault: string) => `the page cannot start: ${fault}`,
+  /** Another line, from its first move on. */
+  branch: (number: number, moves: string, isCut: boolean) => `or ${number}. ${moves}${isCut ? ' …' : ''}`,
   count: (at: number, all: number) => `${at} of ${all}`,
   none: 'none',
   boardOf: (game: string, status: string) => `Board of ${game}. ${status}`,
