@@ -1,6 +1,7 @@
-// Tests of what a person learns by on the page: the coach, the tree of variations.
+// Tests of what a person learns by on the page: the coach, the tree of variations, puzzles, own games with a rating.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { wholeGame } from './people.mjs';
 
 const PHONE = { width: 390, height: 844 };
@@ -95,5 +96,137 @@ export async function learning({ test, open, play, state, settled, picture, acce
     await page.waitForFunction(() => window.turnstone.moves().length === 0);
     assert.deepEqual(await branches(), [], 'a new game has none');
     await close();
+  });
+
+  await test('in every puzzle one move keeps the win, and the page says so', async () => {
+    const text = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
+    const puzzles = {};
+    for (const [, game, list] of text('../page/src/puzzles.ts').matchAll(/^  (\w+): \[\n([^]*?)^  \],/gm)) {
+      puzzles[game] = [...list.matchAll(/\['([^']+)', '([^']+)'\]/g)].map(([, position, move]) => ({ position, move }));
+    }
+    assert.deepEqual(Object.keys(puzzles), ['mu_torere', 'mancala', 'morris', 'konane', 'morabaraba']);
+    for (const [game, list] of Object.entries(puzzles)) {
+      assert.equal(list.length, 6);
+      const graded = game === 'mu_torere' ? null : new Map(text(`../../../games/src/${game}/truth.txt`).split('\n').map((line) => [line.split(' ; ')[0], line]));
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=random`, { media: CALM, size: PHONE });
+      for (const [i, { position, move }] of list.entries()) {
+        await page.click(i === 0 ? '#puzzle' : '#advice-on');
+        await page.waitForFunction((wanted) => document.getElementById('board').dataset.position === wanted, position);
+        assert.match(await page.textContent('#advice-text'), new RegExp(`^Puzzle ${i + 1} of 6: one move of .* keeps the win`));
+        const { mover } = await state(page);
+        if (graded) {
+          const [, value, moves] = graded.get(position).split(' ; ');
+          assert.equal(value, mover === '0' ? '1' : '-1', `${position}: a win`);
+          assert.deepEqual(moves.split(' ').filter((one) => one.endsWith(`=${value}`)), [`${move}=${value}`], position);
+        } else {
+          await page.click('#analyse');
+          await page.waitForSelector('#actions td.keeps');
+          assert.equal(await page.locator('#actions td.keeps').count(), 1, position);
+          assert.equal(await page.textContent('#actions tr:has(td.keeps) th'), move.replace(',', '-'));
+          assert.match(await page.textContent('#actions td.keeps'), /wins/);
+          await page.click('#analyse');
+        }
+        await play(page, (legal) => legal.find(({ action }) => action !== move));
+        assert.match(await page.textContent('#advice-text'), /gives the win away\.$/);
+        await page.waitForTimeout(i === 0 ? 700 : 0);
+        assert.equal((await moves(page)).length, 1, 'nobody answers');
+        await page.click('#advice-back');
+        assert.match(await page.textContent('#advice-text'), /^Puzzle/);
+        await play(page, (legal) => legal.find(({ action }) => action === move));
+        assert.match(await page.textContent('#advice-text'), /is right\./);
+      }
+      assert.equal(await overflow(page), 0);
+      await accessible(page, `a puzzle of ${game}`);
+      await picture(page, `puzzle-${game}`);
+      // The next visit goes on with the next one.
+      await page.click('#advice-on');
+      await page.waitForFunction((wanted) => document.getElementById('board').dataset.position === wanted, list[0].position);
+      await page.reload();
+      await page.waitForSelector('body[data-ready]');
+      await page.click('#puzzle');
+      await page.waitForFunction((wanted) => document.getElementById('board').dataset.position === wanted, list[1].position);
+      await close();
+    }
+  });
+
+  await test('games against levels are kept, rate the person and choose the next level', async () => {
+    const { page, close } = await open('/?game=mancala&p1=human&p2=level:3', { media: CALM, size: PHONE });
+    await page.evaluate(() => document.getElementById('forget').click());
+    const own = () => page.$$eval('#own-games li', (all) => all.map(({ textContent }) => textContent));
+    const rated = async () => Number(/about (-?\d+) Elo, from (\d+)/.exec(await page.textContent('#rating'))?.[1]);
+    const mine = () => page.waitForFunction(() => {
+      const { mover, thinking, moving, ply } = document.getElementById('board').dataset;
+      return mover === '0' && thinking !== 'true' && moving !== 'true' && Number(ply) > 1;
+    });
+    const lose = async () => {
+      await play(page, (legal) => legal[0]);
+      await mine();
+      await page.click('#resign');
+      await page.click('#resign');
+    };
+    assert.equal(await page.isVisible('#own'), false);
+    await lose();
+    assert.match((await own()).join(), /^Mancala: lost against computer, level 3: casual, \d+ moves \d{4}-\d\d-\d\d$/);
+    // Half a point of two against 351 Elo.
+    assert.equal(await rated(), Math.round((351 - 400 * Math.log10(3)) / 10) * 10);
+    // A level lower, and then the lowest.
+    await page.goto(`${page.url().split('?')[0]}?game=mancala&p1=human&p2=adapts`);
+    await page.waitForSelector('body[data-ready]');
+    const level = () => page.$eval('#level1', ({ selectedOptions }) => selectedOptions[0].textContent);
+    assert.equal(await level(), 'level 2: easy');
+    assert.match((await page.evaluate(() => window.turnstone.agents()))[1].spec, /temperature=2\.8/);
+    await lose();
+    await page.click('#new');
+    await page.waitForFunction(() => window.turnstone.moves().length === 0);
+    assert.equal(await level(), 'level 1: beginner');
+    assert.equal((await own()).length, 2);
+    // With a move taken back the game is kept, and says nothing of the person.
+    const before = await rated();
+    await play(page, (legal) => legal[0]);
+    await mine();
+    await page.click('#undo');
+    await lose();
+    assert.equal((await own()).length, 3);
+    assert.equal(await rated(), before);
+    await accessible(page, 'own games');
+    assert.equal(await overflow(page), 0);
+    await picture(page, 'own');
+    // A game is opened again, and after a win the next level is higher.
+    await page.evaluate(() => { document.getElementById('own').open = true; });
+    await page.click('#own-games a >> nth=-1');
+    await page.waitForSelector('body[data-ready]');
+    assert.ok((await moves(page)).length > 1);
+    assert.equal((await state(page)).over, 'true');
+    assert.equal((await own()).length, 3, 'a game is kept once');
+    await page.evaluate(() => localStorage.setItem('games', JSON.stringify([
+      { game: 'mancala', opponent: 'level 5', address: '?', score: 1, moves: 9, level: [5, 571] }, { game: 7 }, { game: 'mancala', opponent: '', address: 'javascript:0', score: 1, moves: 9 },
+    ])));
+    await page.goto(`${page.url().split('?')[0]}?game=mancala&p1=human&p2=adapts`);
+    await page.waitForSelector('body[data-ready]');
+    assert.equal(await level(), 'level 6: strong');
+    assert.equal((await own()).length, 1);
+    await page.evaluate(() => { document.getElementById('own').open = true; });
+    await page.click('#forget');
+    assert.deepEqual([await own(), await page.textContent('#rating')], [[], '']);
+    await page.evaluate(() => localStorage.setItem('games', '{"x": 1'));
+    await page.reload();
+    await page.waitForSelector('body[data-ready]');
+    await close();
+    // Who wins is told apart.
+    const values = wholeGame(turnstone, 'konane', 'size=4');
+    const won = await open('/?game=konane&param.size=4&p1=random&p2=human', { media: CALM });
+    for (;;) {
+      await won.page.waitForFunction(() => {
+        const { over, mover, thinking, moving } = document.getElementById('board').dataset;
+        return over === 'true' || (mover === '1' && thinking !== 'true' && moving !== 'true');
+      });
+      const { position, over } = await state(won.page);
+      if (over === 'true') break;
+      const best = values.get(position).legal.find(({ value }) => value === 1).action;
+      await play(won.page, (legal) => legal.find(({ action }) => action === best));
+    }
+    await won.page.waitForSelector('#own:not([hidden])');
+    assert.match(await won.page.textContent('#own-games'), /^Konane: won against random moves/);
+    await won.close();
   });
 }

@@ -2,13 +2,18 @@
 //
 //     ?game=konane&param.size=6&p1=human&p2=level:1#moves=remove(6,1)+remove(6,2)
 
-import type { Clocks } from './clock.js';
 import { Match } from './match.js';
 import { MOST_MOVES, changed } from './record.js';
 import { t } from './texts.js';
 
 /** Longest fragment: what programs still take as a link. Longer games are shared as their position. */
 const LONGEST = 4000;
+
+/** What of a game its address does not say: the clocks, and whether somebody helped. */
+export interface Unsaid {
+  left: [number, number] | null;
+  helped: boolean;
+}
 
 type Pairs = [string, string][];
 
@@ -67,10 +72,9 @@ export function played(match: Match, query: URLSearchParams, tell: (fault: strin
   return shown;
 }
 
-/** Keeps the address, and in the browser's history what it does not say: the clocks. `last` is for a visit without an address. */
-export function keep(address: string, clocks: Clocks): void {
+/** Keeps the address, and in the browser's history what it does not say. `last` is for a visit without an address. */
+export function keep(address: string, state: Unsaid): void {
   try {
-    const state = { left: clocks.remaining };
     if (address !== `${location.search}${location.hash}` || JSON.stringify(history.state) !== JSON.stringify(state)) {
       history.replaceState(state, '', address);
     }

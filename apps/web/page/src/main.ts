@@ -10,15 +10,17 @@ import { Engine, Stopped } from './engine.js';
 import { Look, Truth } from './look.js';
 import { howToPlay } from './lessons.js';
 import { Match } from './match.js';
+import * as mine from './mine.js';
 import { hasColours, showLegal, showMoves } from './moves.js';
 import { spoken } from './notation.js';
 import { type OwnAgent, opening } from './opening.js';
 import { type Checkpoint, type Seat, TRAINED, checkpoints } from './players.js';
+import { PUZZLES } from './puzzles.js';
 import * as record from './record.js';
 import { Review, lossText } from './review.js';
 import { Game, gameNames, load, title } from './rules.js';
 import { Seats } from './seats.js';
-import { field, fields, keptChoice, keptFolds, keptSwitch, nextTheme, restoreTheme } from './settings.js';
+import { field, fields, keep, kept, keptChoice, keptFolds, keptSwitch, nextTheme, restoreTheme } from './settings.js';
 import { chanceText, fillTexts, sideName, t } from './texts.js';
 import type { AgentChoice, Movement } from './types.js';
 
@@ -42,6 +44,8 @@ class App {
   private readonly shipped: Set<string>;
   /** The agent that the address names by its file. */
   private own: OwnAgent | null = null;
+  /** The puzzle on the board, with its number from 0. */
+  private puzzle: { match: Match; number: number; move: string } | null = null;
   /** A greater number ends whatever waits for an agent or a movement. */
   private turn = 0;
   private paused = false;
@@ -80,6 +84,7 @@ class App {
     }, () => this.next());
     this.clocks = new Clocks((left) => this.showClocks(left), (side) => this.end('time', side));
     this.seats = new Seats(() => {
+      this.match.helped ||= this.match.plies.length > 0;
       this.paused = false;
       this.next();
     });
@@ -104,8 +109,9 @@ class App {
       return;
     }
     this.seats.ask(query, this.own !== null, (fault) => faults.push(fault));
-    const left = (history.state as { left?: [number, number] } | null)?.left;
-    if (left && this.clocks.remaining) this.clocks.restore(left);
+    const unsaid = history.state as Partial<address.Unsaid> | null;
+    if (unsaid?.left && this.clocks.remaining) this.clocks.restore(unsaid.left);
+    match.helped = unsaid?.helped ?? (match.plies.length > 0 && !isLeft);
     if (query.get('analyse') === '1') this.setLook(true);
     this.begun = true;
     // The rules are open where they have room and nothing has been played yet.
@@ -174,11 +180,15 @@ class App {
     keptFolds();
     keptSwitch('coach', (isOn) => {
       this.coach.on = isOn;
-      this.advise(null);
-      this.showMoves();
+      if (this.begun) this.show();
     });
     on('advice-back', () => this.undo());
-    on('advice-on', () => this.next());
+    on('advice-on', () => (this.puzzle?.match === this.match ? this.nextPuzzle() : this.next()));
+    on('puzzle', () => this.nextPuzzle());
+    on('forget', () => {
+      mine.forget();
+      mine.showOwn(this.match.game.board.name);
+    });
     on('flip', () => {
       this.flipped = !this.flipped;
       this.turnBoard();
@@ -260,6 +270,8 @@ class App {
     [this.trained, this.offered] = [trained, match.game];
     this.seats.offer(match.game, trained);
     element('untrained').hidden = trained.length > 0;
+    element('puzzle').hidden = !(board.name in PUZZLES);
+    mine.showOwn(board.name);
     this.show();
     return true;
   }
@@ -315,7 +327,7 @@ class App {
   /** Whether the coach stops the game at the move that a person has played, or something else has happened meanwhile. */
   private async stopped(): Promise<boolean> {
     const { match, turn, coach } = this;
-    if (!coach.on) return false;
+    if (!coach.on || this.puzzle?.match === match) return false;
     this.lock();
     element('thinking').textContent = t.coach.judging;
     element('board').dataset['thinking'] = 'true';
@@ -326,15 +338,66 @@ class App {
     const move = coach.of(match, ply);
     if (move?.mark !== '??' && move?.mark !== '?') return false;
     this.show();
-    this.advise(t.coach.blunder(spoken(match.plies[ply]!.action), t.review.name[move.mark] ?? '', lossText(move, match.plies[ply]!.mover)));
+    this.advise(true, t.coach.blunder(spoken(match.plies[ply]!.action), t.review.name[move.mark] ?? '', lossText(move, match.plies[ply]!.mover)));
     return true;
   }
 
-  /** Shows what the coach says, with what can be done about it. */
-  private advise(words: string | null): void {
-    element('advice').hidden = words === null;
+  /** Shows what a coach says about a move, perhaps that it may be taken back. */
+  private advise(canTakeBack: boolean, words: string): void {
+    element('advice').hidden = false;
     element('advice-text').textContent = words;
-    if (words !== null) announce(words);
+    element('advice-back').hidden = !canTakeBack;
+    element('advice-on').textContent = this.puzzle?.match === this.match ? t.html.nextPuzzle : t.html.adviceOn;
+    announce(words);
+  }
+
+  /** Puts the next puzzle of the game on the board. */
+  private nextPuzzle(): void {
+    const { game } = this.match;
+    const { name, standard } = game.board;
+    const puzzles = PUZZLES[name] ?? [];
+    const number = Number(kept(`puzzle.${name}`)) % puzzles.length || 0;
+    const [position, move] = puzzles[number] ?? ['', ''];
+    const match = new Match(standard ? game : new Game(name, {}), position);
+    keep(`puzzle.${name}`, String(number + 1));
+    this.puzzle = { match, number, move };
+    this.change(match, () => {
+      this.seats.seatPerson(match.view().mover);
+      this.paused = true;
+      this.next();
+    });
+  }
+
+  /** Says what a puzzle asks, or how its move was. */
+  private tellPuzzle(): void {
+    const { match, puzzle } = this;
+    if (puzzle?.match !== match) return;
+    const first = match.plies[0]?.action ?? '';
+    const { sides, name } = match.game.board;
+    if (match.at === 0) this.advise(false, t.puzzle.ask(puzzle.number + 1, PUZZLES[name]!.length, sideName(sides[match.view().mover === 0 ? 0 : 1])));
+    else if (first === puzzle.move) this.advise(false, t.puzzle.right(spoken(first)));
+    else this.advise(true, t.puzzle.wrong(spoken(first)));
+  }
+
+  /** Keeps a person's game that is over. */
+  private keepGame(): void {
+    const { match } = this;
+    const { you } = this.seats;
+    if (you === null || match.plies.length === 0 || this.puzzle?.match === match) return;
+    const { outcome } = match.view();
+    const winner = match.given ? 1 - match.given.side : outcome?.winner ?? null;
+    const opponent = this.seats.of(1 - you);
+    const level = match.helped || match.start !== match.game.board.start ? null : opponent.measured;
+    mine.add({
+      day: new Date().toISOString().slice(0, 10),
+      game: match.game.board.name,
+      opponent: opponent.label,
+      score: winner === null ? 0.5 : winner === you ? 1 : 0,
+      moves: match.plies.length,
+      address: address.written(match, this.seats.setup),
+      level: level && [level.number, level.elo],
+    });
+    mine.showOwn(match.game.board.name);
   }
 
   /** Plays an action with its movement; false if something else happened meanwhile. */
@@ -351,6 +414,7 @@ class App {
     await this.board.animate(steps);
     if (turn !== this.turn) return false;
     this.show();
+    if (match.isOver) this.keepGame();
     const next = match.ending(this.seats.you) || t.toMove(name(after.mover)) + t.task(this.seatToMove().isPerson ? after.task : '');
     announce([t.played(name(ply.mover), spoken(action)), t.event(event), next].filter((text) => text !== '').join(' '));
     return true;
@@ -400,7 +464,7 @@ class App {
     this.turn++;
     this.player.stop();
     this.clocks.stop();
-    this.advise(null);
+    element('advice').hidden = true;
     element('thinking').textContent = '';
     element('board').dataset['thinking'] = 'false';
   }
@@ -409,6 +473,7 @@ class App {
   private async hint(): Promise<void> {
     const { match, turn } = this;
     const { position, legal, mover } = match.view();
+    match.helped = true;
     element('thinking').textContent = t.thinking;
     try {
       const { action, report } = await this.player.search(match.game.rules, this.analysisAgent(), position, HINT, () => undefined);
@@ -483,6 +548,7 @@ class App {
   }
 
   private swap(): void {
+    this.match.helped ||= this.match.plies.length > 0;
     this.seats.exchange();
     announce(t.swapped);
     this.next();
@@ -494,6 +560,7 @@ class App {
     this.match.at = this.match.plies.length;
     this.match.given = { why, side };
     this.show();
+    this.keepGame();
     announce(this.match.ending(this.seats.you));
   }
 
@@ -538,6 +605,7 @@ class App {
   private load(text: string, fault: (words: string) => string): void {
     try {
       const match = record.read(text, this.match.game);
+      match.helped = true;
       complain('');
       this.change(match, () => {
         this.paused = !this.seatToMove().isPerson;
@@ -581,12 +649,13 @@ class App {
     if (minutes !== '0') setup.push(['clock', minutes]);
     if (this.look.on) setup.push(['analyse', '1']);
     if (this.own?.game === this.match.game.board.name) setup.push(...this.own.pairs);
-    address.keep(address.written(this.match, setup), this.clocks);
+    address.keep(address.written(this.match, setup), { left: this.clocks.remaining, helped: this.match.helped });
   }
 
   private show(): void {
     if (this.editor.on) this.editor.end();
     const { match } = this;
+    match.helped ||= this.look.on || this.coach.on;
     const view = match.view();
     const { board } = match.game;
     const seat = this.seatToMove();
@@ -624,6 +693,7 @@ class App {
     showLegal(match, open ? view.legal.map(({ action }) => action) : [], (action) => this.act(action));
     this.look.follow(match, this.analysisAgent());
     this.review.draw(match.at);
+    this.tellPuzzle();
     this.keep();
   }
 

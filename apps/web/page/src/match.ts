@@ -29,6 +29,8 @@ export class Match {
   /** The number of plies that are shown. */
   at = 0;
   given: Given | null = null;
+  /** Whether the game says nothing about the strength of who plays it: moves were taken back, or somebody helped. */
+  helped = false;
   /** Lines that were left, each whole from the start: the branches of the tree that are not on the board. */
   others: Ply[][] = [];
 
@@ -81,6 +83,7 @@ export class Match {
   cut(plies: number): void {
     if (plies < this.plies.length) {
       this.given = null;
+      this.helped = true;
       this.leave();
     }
     this.plies.length = Math.min(this.plies.length, plies);
@@ -112,6 +115,7 @@ export class Match {
     const match = new Match(this.game, this.start);
     match.plies = this.plies.slice(0, ply);
     match.at = ply;
+    match.helped = true;
     match.others = [...this.others, this.plies];
     for (const action of line) match.play(action);
     if (line.length === 0 && ply === this.plies.length) match.given = this.given;

@@ -2,6 +2,7 @@
 
 import { make } from './dom.js';
 import { networkFile } from './engine.js';
+import { nextLevel } from './mine.js';
 import type { Game } from './rules.js';
 import { t } from './texts.js';
 import type { AgentChoice, Level } from './types.js';
@@ -73,10 +74,10 @@ export class Seat {
     const isShipped = trained.some(({ url }) => url === pretrained(board.name));
     this.levels = board.levels.filter(({ network }) => isShipped || !network);
     const option = (value: string, label: string): HTMLElement => make('option', { value }, label);
-    const { human, level, full, alphabeta, mcts, random } = t.players;
+    const { human, level, adapts, full, alphabeta, mcts, random } = t.players;
     this.kind.replaceChildren(
       option('human', human),
-      ...(this.levels.length > 0 ? [option('level', level)] : []),
+      ...(this.levels.length > 0 ? [option('level', level), option('adapts', adapts)] : []),
       ...trained.map(({ label, url }, i) => option(`az${i}`, this.hasLevels(url) ? full : label)),
       ...(board.heuristics.length > 0 ? [option('alphabeta', alphabeta)] : []),
       option('mcts', mcts),
@@ -94,7 +95,7 @@ export class Seat {
     const values = [...this.kind.options].map(({ value }) => value);
     const known = kind === 'az' ? values.find((value) => value.startsWith('az')) : values.find((value) => value === kind);
     // Where there is no trained agent an address that asks for one gets what plays in its place.
-    const value = known ?? (/^(az|level)/.test(kind) ? values.find((one) => one !== 'human') : undefined);
+    const value = known ?? (/^(az|level|adapts)/.test(kind) ? values.find((one) => one !== 'human') : undefined);
     if (value === undefined || (number !== undefined && kind !== 'level')) return 'player';
     this.wanted = known ?? kind;
     this.kind.value = value;
@@ -112,6 +113,7 @@ export class Seat {
   get asked(): [kind: string, strength: string] {
     const kind = this.kind.value;
     if (kind === 'level') return [`level:${this.level.value}`, ''];
+    if (kind === 'adapts') return [kind, ''];
     return [kind === 'az0' ? 'az' : kind, this.level.hidden ? '' : this.level.value];
   }
 
@@ -125,6 +127,11 @@ export class Seat {
     return level && !this.level.hidden ? `${name}, ${level}` : name;
   }
 
+  /** The measured level that plays. */
+  get measured(): Level | null {
+    return ['level', 'adapts'].includes(this.kind.value) ? (this.levels.find(({ number }) => String(number) === this.level.value) ?? null) : null;
+  }
+
   /** The agent that plays; `null` for a person. */
   get agent(): AgentChoice | null {
     const [kind, strength] = [this.kind.value, this.level.value];
@@ -132,10 +139,8 @@ export class Seat {
     if (kind === 'random') return { spec: 'random', network: null };
     if (kind === 'alphabeta') return { spec: `alphabeta:depth=${strength},hash=16`, network: null };
     if (kind === 'mcts') return { spec: `mcts:sims=${strength}`, network: null };
-    if (kind === 'level') {
-      const level = this.levels.find(({ number }) => String(number) === strength);
-      return level ? { spec: level.agent, network: level.network ? pretrained(this.game) : null } : null;
-    }
+    const { measured } = this;
+    if (measured) return { spec: measured.agent, network: measured.network ? pretrained(this.game) : null };
     const search = strength === 'beginner' ? 'sims=0,temperature=2' : `sims=${strength}`;
     return { spec: `${TRAINED},${search}`, network: this.checkpoints[Number(kind.slice(2))]?.url ?? '' };
   }
@@ -153,8 +158,10 @@ export class Seat {
   }
 
   private offered(): Strength[] {
-    if (this.scale !== 'level') return strengths()[this.scale] ?? [];
-    return this.levels.map(({ number, elo }) => [String(number), t.strengths.level(number), t.strengths.measured(elo)]);
+    const { scale, levels } = this;
+    if (scale !== 'level' && scale !== 'adapts') return strengths()[scale] ?? [];
+    const last = nextLevel(this.game, levels.length);
+    return (scale === 'level' ? levels : levels.slice(last - 1, last)).map(({ number, elo }) => [String(number), t.strengths.level(number), t.strengths.measured(elo)]);
   }
 
   private fillLevels(): void {

@@ -59,6 +59,13 @@ export class Seats {
     return [this.seats[0].label, this.seats[1].label];
   }
 
+  /** Seats a person on a side: the one who plays, if there is one. */
+  seatPerson(side: number): void {
+    if (this.of(side).isPerson) return;
+    if (this.you !== null) this.exchange();
+    else this.of(side).set('human', null);
+  }
+
   exchange(): void {
     const [a, b] = this.seats;
     const [kind, level] = [a.kind.value, a.level.value];

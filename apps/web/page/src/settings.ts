@@ -5,7 +5,7 @@ import { t } from './texts.js';
 import type { Param } from './types.js';
 
 /** What was kept under a name; pages without storage keep nothing. */
-function kept(name: string): string | null {
+export function kept(name: string): string | null {
   try {
     return localStorage.getItem(name);
   } catch {
@@ -13,7 +13,7 @@ function kept(name: string): string | null {
   }
 }
 
-function keep(name: string, value: string): void {
+export function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {

@@ -32,6 +32,11 @@ export const t = {
     coachTitle: 'says what each move cost, and stops at a blunder',
     adviceBack: 'Take it back',
     adviceOn: 'Play on',
+    practice: 'Practice',
+    puzzle: 'Puzzle',
+    nextPuzzle: 'Next puzzle',
+    own: 'Your games',
+    forget: 'Forget these games',
     lostTitle: 'lost by moves so far; a won game is one point',
     rematch: 'Rematch',
     review: 'Review the game',
@@ -92,6 +97,7 @@ export const t = {
   players: {
     human: 'a person',
     level: 'computer',
+    adapts: 'computer that adapts',
     az: 'computer',
     full: 'computer, full strength',
     alphabeta: 'computer, alpha-beta',
@@ -211,6 +217,17 @@ export const t = {
     visits: (visits: number, rest: string) => `${count(visits, 'visit', 'visits')}, ${rest}`,
     nothingBelow: 'nothing searched below',
     curve: (side: string, plies: number, now: string) => `Chance to win of ${side} over ${count(plies, 'move', 'moves')}${now ? `, now ${now}` : ''}`,
+  },
+  puzzle: {
+    ask: (number: number, all: number, side: string) => `Puzzle ${number} of ${all}: one move of ${side} keeps the win. Which?`,
+    right: (move: string) => `${move} is right. Every other move gives the win away.`,
+    wrong: (move: string) => `${move} gives the win away.`,
+  },
+  own: {
+    rating: (game: string, elo: number, games: number) =>
+      `Your rating in ${game}: about ${elo} Elo, from ${count(games, 'game', 'games')} against levels without help. Random moves have 0.`,
+    game: (game: string, score: number, opponent: string, moves: number) =>
+      `${game}: ${score === 1 ? 'won' : score === 0 ? 'lost' : 'drawn'} against ${opponent}, ${count(moves, 'move', 'moves')}`,
   },
   coach: {
     judging: 'the coach looks at the move',
