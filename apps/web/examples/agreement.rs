@@ -1,12 +1,16 @@
-//! Prints the lines by which the page is compared with the native program, and measures simulations per second:
+//! Prints the lines by which the page is compared with the native program, one per position of random games, and measures simulations per second:
 //! `agreement lines GAME COUNT SPEC CHECKPOINT KERNEL`, `agreement rate GAME SPEC CHECKPOINT KERNEL`. The kernel is `best`, or
 //! `portable`, `avx2` and so on to use no better one.
 
+use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use rand::RngExt;
+use serde_json::Value;
+use turnstone_base::streams::{Purpose, stream};
 use turnstone_models::Instructions;
-use turnstone_web::{Searcher, Table, agreement};
+use turnstone_web::{Fault, Searcher, Table};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,8 +28,11 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
     match *arguments {
         ["lines", game, count, spec, checkpoint, kernel] => {
             let network = std::fs::read(checkpoint)?;
-            for line in agreement::lines(game, count.parse()?, spec, Some(&network), instructions(kernel)?)? {
-                println!("{line}");
+            let table = Table::new(game, "{}")?;
+            let mut searcher =
+                Searcher::with_instructions(table.clone(), spec, Some(&network), 1, instructions(kernel)?)?;
+            for number in 0..count.parse()? {
+                println!("{}", line(&table, &mut searcher, &position(&table, number)?)?);
             }
         }
         ["rate", game, spec, checkpoint, kernel] => {
@@ -51,6 +58,43 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("the module writes JSON")
+}
+
+/// A running position of a random game.
+fn position(table: &Table, game: u64) -> Result<String, Fault> {
+    let mut rng = stream(17, Purpose::Sample, [game, 0]);
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let mut running = vec![text(&parsed(&table.board())["start"])];
+    loop {
+        let position = running.last().expect("the start");
+        let view = parsed(&table.view(position)?);
+        if !view["outcome"].is_null() {
+            running.pop();
+            return Ok(running.swap_remove(rng.random_range(0..running.len())));
+        }
+        let legal = view["legal"].as_array().expect("a list");
+        let action = text(&legal[rng.random_range(0..legal.len())]["action"]);
+        running.push(table.play(position, &action)?);
+    }
+}
+
+/// The position, checksums of its drawing and of all that the page shows, priors and value as bits, and the agent's move.
+fn line(table: &Table, searcher: &mut Searcher, position: &str) -> Result<String, Fault> {
+    let view = table.view(position)?;
+    let checksum = |text: &str| crc32fast::hash(text.as_bytes());
+    let drawing = checksum(parsed(&view)["drawing"].as_str().unwrap_or_default());
+    let mut line = format!("{position} | {drawing:08x} {:08x} |", checksum(&view));
+    let prediction = parsed(&searcher.predict(position)?);
+    let bits = |value: &Value| (value.as_f64().unwrap_or(f64::NAN) as f32).to_bits();
+    for prior in prediction["priors"].as_array().into_iter().flatten() {
+        write!(line, " {:08x}", bits(&prior["prior"])).expect("a string");
+    }
+    write!(line, " : {:08x} {:08x} |", bits(&prediction["value"]), bits(&prediction["draw"])).expect("a string");
+    Ok(format!("{line} {}", searcher.choose(position, None, &mut |_| {})?))
 }
 
 fn instructions(name: &str) -> Result<Instructions, String> {

@@ -9,7 +9,7 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::Fault;
-use crate::{agreement, review, searcher, table, truth};
+use crate::{review, searcher, table, truth};
 
 impl From<Fault> for JsValue {
     fn from(fault: Fault) -> Self {
@@ -188,10 +188,4 @@ impl Review {
 #[must_use]
 pub fn curve(values: &[f32], marks: &str, upper: &str, lower: &str, at: usize) -> String {
     turnstone_agents::review::curve(values, &marks.split(' ').collect::<Vec<_>>(), [upper, lower], at)
-}
-
-/// See [`agreement::lines_json`].
-#[wasm_bindgen]
-pub fn agreement(game: &str, count: usize, spec: &str, network: Option<Vec<u8>>) -> Result<String, JsValue> {
-    Ok(agreement::lines_json(game, count, spec, network.as_deref())?)
 }

@@ -14,7 +14,6 @@ mod table;
 mod searcher;
 mod truth;
 mod review;
-pub mod agreement;
 #[cfg(target_family = "wasm")]
 mod bindings;
 

@@ -119,12 +119,6 @@ export class Engine {
     return this.ask({ kind: 'exact', id: this.next++, rules, positions });
   }
 
-  /** For tests: see `apps/web/src/agreement.rs`. */
-  async agreement(game: string, count: number, agent: AgentChoice): Promise<string[]> {
-    await this.hand(agent);
-    return this.ask({ kind: 'agreement', id: this.next++, game, count, agent });
-  }
-
   /** For tests: simulations per second. */
   async rate(rules: Rules, agent: AgentChoice, position: string, milliseconds: number): Promise<number> {
     await this.hand(agent);

@@ -743,7 +743,14 @@ class App {
   get hooks(): Record<string, unknown> {
     const agent = (name: string, spec: string): AgentChoice => ({ spec, network: new URL(`agents/${name}.safetensors`, document.baseURI).href });
     return {
-      agreement: (name: string, count: number, spec: string) => this.analyst.agreement(name, count, agent(name, spec)),
+      /** What the page shows of positions, what an agent's network says of them, and what it plays. */
+      answers: async (name: string, positions: string[], spec: string) => {
+        const [game, plays] = [new Game(name, {}), agent(name, spec)];
+        const predictions = await this.analyst.predict(game.rules, plays, positions);
+        const actions: string[] = [];
+        for (const position of positions) actions.push((await this.analyst.search(game.rules, plays, position, null, () => undefined)).action);
+        return positions.map((position, i) => [game.text(position), predictions[i], actions[i]]);
+      },
       rate: (name: string, milliseconds: number, spec: string) => {
         const game = new Game(name, {});
         return this.analyst.rate(game.rules, agent(name, spec), game.board.start, milliseconds);

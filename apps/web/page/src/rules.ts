@@ -38,11 +38,16 @@ export class Game {
   view(position: string): View {
     let view = this.views.get(position);
     if (!view) {
-      view = JSON.parse(this.table.view(position)) as View;
+      view = JSON.parse(this.text(position)) as View;
       if (this.views.size > 400) this.views.clear();
       this.views.set(position, view);
     }
     return view;
+  }
+
+  /** The view as the module writes it. */
+  text(position: string): string {
+    return this.table.view(position);
   }
 
   play(position: string, action: string): string {

@@ -186,7 +186,6 @@ export type Request =
   | { kind: 'below'; id: number; line: string }
   | { kind: 'predict'; id: number; rules: Rules; agent: AgentChoice; positions: string[] }
   | { kind: 'exact'; id: number; rules: Rules; positions: string[] }
-  | { kind: 'agreement'; id: number; game: string; count: number; agent: AgentChoice }
   | { kind: 'rate'; id: number; rules: Rules; agent: AgentChoice; position: string; milliseconds: number };
 
 /** Answers carry the number of their request; `progress` may come many times before `result`. */

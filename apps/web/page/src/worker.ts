@@ -1,6 +1,6 @@
 // A worker that searches: trees in slices, so that a stop or another request is heard within milliseconds.
 
-import init, { Review, Searcher, Table, Truth, agreement } from '../../generated/turnstone_web.js';
+import init, { Review, Searcher, Table, Truth } from '../../generated/turnstone_web.js';
 import type { AgentChoice, Answer, Choice, ExactValues, Prediction, Progress, Report, Request, Reviewed, Rules } from './types.js';
 
 /** Milliseconds that a search keeps the worker busy at a time. */
@@ -151,10 +151,6 @@ function answer(request: Request): unknown {
     }
     case 'exact':
       return exact(request.rules, request.positions);
-    case 'agreement': {
-      const { game, count, agent } = request;
-      return parsed(agreement(game, count, agent.spec, agent.network === null ? undefined : networks.get(agent.network)));
-    }
     case 'rate':
       return rate(request);
     default:
