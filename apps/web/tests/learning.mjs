@@ -1,6 +1,8 @@
-// Tests of what a person learns by on the page: the coach, the tree of variations, puzzles, own games with a rating.
+// Tests of what a person learns by on the page: the coach, the tree of variations, puzzles, own games with a rating, and what is
+// proven of its opponents.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { wholeGame } from './people.mjs';
 
@@ -8,6 +10,7 @@ const PHONE = { width: 390, height: 844 };
 const CALM = { reducedMotion: 'reduce' };
 
 export async function learning({ test, open, play, state, settled, picture, accessible, overflow, turnstone }) {
+  const text = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
   const moves = (page) => page.evaluate(() => window.turnstone.moves());
 
   await test('the coach stops at a blunder before the computer answers, says what it cost, and takes it back', async () => {
@@ -99,7 +102,6 @@ export async function learning({ test, open, play, state, settled, picture, acce
   });
 
   await test('in every puzzle one move keeps the win, and the page says so', async () => {
-    const text = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
     const puzzles = {};
     for (const [, game, list] of text('../page/src/puzzles.ts').matchAll(/^  (\w+): \[\n([^]*?)^  \],/gm)) {
       puzzles[game] = [...list.matchAll(/\['([^']+)', '([^']+)'\]/g)].map(([, position, move]) => ({ position, move }));
@@ -228,5 +230,72 @@ export async function learning({ test, open, play, state, settled, picture, acce
     await won.page.waitForSelector('#own:not([hidden])');
     assert.match(await won.page.textContent('#own-games'), /^Konane: won against random moves/);
     await won.close();
+  });
+
+  await test('what is said to be unbeatable is not beaten on the page by any line of play', async () => {
+    for (const side of [0, 1]) {
+      const { page, close } = await open(`/?game=mu_torere&p${2 - side}=human&p${side + 1}=az&level${side + 1}=0`, { media: CALM, size: PHONE });
+      assert.match(await page.textContent('#proofs'), new RegExp(`Player ${side + 1}|${['Dark', 'Light'][side]}`));
+      assert.match(await page.textContent('#proofs'), /cannot be beaten from the start/);
+      const spec = (await page.evaluate(() => window.turnstone.agents()))[side].spec;
+      // All that can arise, ply by ply: the program has the rules, the page the agent.
+      const met = new Set();
+      let decisions = 0;
+      let lines = [''];
+      while (lines.length > 0) {
+        const output = execFileSync(turnstone, ['show', 'mu_torere', '--legal', '--stdin'], { input: `${lines.join('\n')}\n`, encoding: 'utf8', maxBuffer: 1 << 28 });
+        const all = output.trim().split('\n').map((one, i) => ({ ...JSON.parse(one), line: lines[i] })).filter(({ position }) => !met.has(position) && met.add(position));
+        for (const { outcome, line } of all) assert.ok(outcome === null || outcome === 'draw' || outcome === `player${side + 1}`, `${outcome} after ${line}`);
+        const running = all.filter(({ outcome }) => outcome === null);
+        const own = running.filter(({ mover }) => mover === side + 1);
+        decisions += own.length;
+        const answers = await page.evaluate(([list, of]) => window.turnstone.answers('mu_torere', list, of), [own.map(({ position }) => position), spec]);
+        const after = (line, action) => `${line} ${action}`.trim();
+        lines = [
+          ...own.map(({ line }, i) => after(line, answers[i][2])),
+          ...running.filter(({ mover }) => mover !== side + 1).flatMap(({ line, legal }) => legal.map((action) => after(line, action))),
+        ];
+      }
+      const claim = JSON.parse(text(`../../../games/src/mu_torere/player-${side + 1}.proof`).split('\n')[0]);
+      assert.deepEqual([met.size, decisions, spec], [claim.positions, claim.decisions, claim.agent]);
+      await accessible(page, 'a proof');
+      // With a search, or other rules, nothing is proven.
+      await page.selectOption(`#level${side}`, '200');
+      assert.equal(await page.textContent('#proofs'), '');
+      await close();
+    }
+  });
+
+  await test('the page shows how to beat the agent that can be beaten, and so it is', async () => {
+    for (const side of [0, 1]) {
+      const { page, close } = await open(`/?game=mancala&p${2 - side}=human&p${side + 1}=level:7`, { media: CALM, size: PHONE });
+      assert.match(await page.textContent('#proofs'), /can be beaten from the start, in 1[67] moves/);
+      assert.equal(await overflow(page), 0);
+      await picture(page, 'beaten');
+      await page.click('#proofs button');
+      await page.waitForFunction(() => document.querySelectorAll('.move').length > 0);
+      assert.equal((await state(page)).ply, '0');
+      const line = await moves(page);
+      await page.click('#last');
+      assert.match(await page.textContent('#status'), /you have won/i);
+      // The computer plays its part of the game.
+      await page.click('#new');
+      await page.waitForFunction(() => window.turnstone.moves().length < 2);
+      for (;;) {
+        await page.waitForFunction((mine) => {
+          const { over, mover, thinking, moving } = document.getElementById('board').dataset;
+          return over === 'true' || (mover === mine && thinking !== 'true' && moving !== 'true');
+        }, String(1 - side));
+        const so = await moves(page);
+        assert.deepEqual(so, line.slice(0, so.length));
+        if ((await state(page)).over === 'true') break;
+        await play(page, (legal) => legal.find(({ action }) => action === line[so.length]));
+      }
+      assert.match(await page.textContent('#status'), /you have won/i);
+      await page.click('#new');
+      await page.selectOption(`#level${side}`, '6');
+      assert.equal(await page.textContent('#proofs'), '');
+      await close();
+    }
   });
 }

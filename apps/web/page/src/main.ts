@@ -15,6 +15,7 @@ import { hasColours, showLegal, showMoves } from './moves.js';
 import { spoken } from './notation.js';
 import { type OwnAgent, opening } from './opening.js';
 import { type Checkpoint, type Seat, TRAINED, checkpoints } from './players.js';
+import { beaten } from './proofs.js';
 import { PUZZLES } from './puzzles.js';
 import * as record from './record.js';
 import { Review, lossText } from './review.js';
@@ -379,6 +380,22 @@ class App {
     else this.advise(true, t.puzzle.wrong(spoken(first)));
   }
 
+  /** What is proven of who plays a side, with the game that beats it. */
+  private proof(side: number): (Node | string)[] {
+    const { game } = this.match;
+    const moves = beaten(game, side, this.seats.of(side).agent);
+    const name = sideName(game.board.sides[side === 0 ? 0 : 1]);
+    if (moves === null) return [];
+    if (moves.length === 0) return [t.proof.safe(name)];
+    const show = make('button', { type: 'button', 'data-side': String(side) }, t.proof.show);
+    show.addEventListener('click', () => {
+      const match = new Match(game).variation(0, moves);
+      match.at = 0;
+      this.change(match, () => announce(t.loaded(moves.length)));
+    });
+    return [t.proof.beaten(name, moves.length), show, ' '];
+  }
+
   /** Keeps a person's game that is over. */
   private keepGame(): void {
     const { match } = this;
@@ -680,7 +697,10 @@ class App {
       const stone = element(`stone${side}`);
       stone.hidden = !hasColours(view.drawing);
       stone.classList.toggle('dark', side === board.dark);
-      const notes = view.notes.filter(([of]) => of === side).map(([, note]) => note.replace(/^[^:]*: /, ''));
+      const notes = view.notes.filter(([of]) => of === side).map(([, note]) => {
+        const words = note.replace(/^[^:]*: /, '');
+        return side === this.seats.you ? words.replace(/in store$/, t.inYourStore) : words;
+      });
       element(`note${side}`).textContent = notes.join('; ');
       const taken = view.captured[side === 0 ? 0 : 1];
       const prey = `stone${side === board.dark ? '' : ' dark'}`;
@@ -692,6 +712,7 @@ class App {
     this.showMoves();
     showLegal(match, open ? view.legal.map(({ action }) => action) : [], (action) => this.act(action));
     this.look.follow(match, this.analysisAgent());
+    element('proofs').replaceChildren(...[0, 1].flatMap((side) => this.proof(side)));
     this.review.draw(match.at);
     this.tellPuzzle();
     this.keep();

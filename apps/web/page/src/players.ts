@@ -31,7 +31,7 @@ const strengths = (): Record<string, Strength[]> => ({
     ['beginner', t.strengths.beginner], ['0', t.strengths.instinct], ['16', t.strengths.medium], ['64', t.strengths.advanced],
     ['200', t.strengths.strong], ['800', t.strengths.expert], ['3200', t.strengths.master],
   ],
-  full: ['16', '64', '200', '800', '3200'].map((simulations, i) => [simulations, t.strengths.thinks[i] ?? simulations]),
+  full: ['0', '16', '64', '200', '800', '3200'].map((simulations, i) => [simulations, t.strengths.thinks[i] ?? simulations]),
   alphabeta: ['2', '4', '6', '8', '10'].map((plies) => [plies, t.strengths.ahead(plies)]),
   mcts: [100, 1000, 10_000, 50_000].map((playouts) => [String(playouts), t.strengths.playouts(playouts)]),
 });
@@ -141,6 +141,8 @@ export class Seat {
     if (kind === 'mcts') return { spec: `mcts:sims=${strength}`, network: null };
     const { measured } = this;
     if (measured) return { spec: measured.agent, network: measured.network ? pretrained(this.game) : null };
+    // In floats, as it was certified.
+    if (this.scale === 'full' && strength === '0') return { spec: 'az:pretrained,sims=0', network: pretrained(this.game) };
     const search = strength === 'beginner' ? 'sims=0,temperature=2' : `sims=${strength}`;
     return { spec: `${TRAINED},${search}`, network: this.checkpoints[Number(kind.slice(2))]?.url ?? '' };
   }

@@ -113,7 +113,7 @@ export const t = {
     strong: 'strong',
     expert: 'expert',
     master: 'master',
-    thinks: ['thinks an instant', 'thinks briefly', 'thinks', 'thinks long', 'thinks very long'],
+    thinks: ['does not search', 'thinks an instant', 'thinks briefly', 'thinks', 'thinks long', 'thinks very long'],
     /** A measured level by its number, with a word for it. */
     level: (number: number) => `level ${number}${LEVELS[number - 1] ?? ''}`,
     measured: (elo: number) => `measured: ${elo} Elo, where random moves have 0`,
@@ -137,6 +137,7 @@ export const t = {
   /** What the last move brought about, as a sentence. */
   event: (event: string) => (event === '' || /[.!?]$/.test(event) ? event : `${event}.`),
   task: (task: string) => (task === '' ? '' : `: ${task}`),
+  inYourStore: 'in your store',
   captured: (count: number) => `${count} captured`,
   lostOnTime: (side: string) => `${side} has lost on time`,
   resigned: (side: string, other: string) => `${side} has resigned: ${other} has won`,
@@ -228,6 +229,11 @@ export const t = {
       `Your rating in ${game}: about ${elo} Elo, from ${count(games, 'game', 'games')} against levels without help. Random moves have 0.`,
     game: (game: string, score: number, opponent: string, moves: number) =>
       `${game}: ${score === 1 ? 'won' : score === 0 ? 'lost' : 'drawn'} against ${opponent}, ${count(moves, 'move', 'moves')}`,
+  },
+  proof: {
+    safe: (side: string) => `✓ ${side} cannot be beaten from the start: every line of play was tried. `,
+    beaten: (side: string, moves: number) => `${side} can be beaten from the start, in ${moves} moves. `,
+    show: 'Show me how',
   },
   coach: {
     judging: 'the coach looks at the move',
