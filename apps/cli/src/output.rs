@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use turnstone_base::files;
-use turnstone_base::terminal::{Reporter, print_stderr};
+use turnstone_base::terminal::{Reporter, print_stderr, terminal_size, wrapped};
 use turnstone_base::text::{is_deceptive, printable};
 
 /// Checks that [`write_file`] can write to `path`, before the work whose result goes there.
@@ -31,6 +31,16 @@ pub(crate) fn write_page(path: &Path, page: &str, reporter: &Reporter) -> Result
 /// text.
 pub(crate) fn print_text(text: &str) {
     println!("{}", printable(text.trim_end()));
+}
+
+/// Prints lines of prose as [`print_text`] does, with those that are too long for the terminal wrapped at words.
+pub(crate) fn print_prose(text: &str) {
+    print_text(&fitted(text));
+}
+
+/// A text as the terminal has room for it.
+pub(crate) fn fitted(text: &str) -> String {
+    terminal_size().map_or_else(|| text.to_owned(), |[width, _]| wrapped(text, width))
 }
 
 /// Prints a value of JSON as a line of standard output, escaped as [`print_text`] escapes lines.
@@ -68,54 +78,6 @@ pub(crate) fn one_line(text: &str, more: &str) -> String {
         line.push_str(more);
     }
     line
-}
-
-/// A text whose lines have at most `width` characters, as far as its words allow. A line is continued below its own
-/// beginning, or below its second column where it has two: two spaces or more separate them. Rows of tables stay whole.
-/// Styles of characters take no room.
-pub(crate) fn wrapped(text: &str, width: usize) -> String {
-    let lines: Vec<String> = text.split('\n').map(|line| wrapped_line(line, width)).collect();
-    lines.join("\n")
-}
-
-fn wrapped_line(line: &str, width: usize) -> String {
-    if visible(line) <= width || line.starts_with('|') {
-        return line.to_owned();
-    }
-    let indent = indentation(line).min(width / 2);
-    let (mut out, mut column) = (String::new(), 0);
-    let mut rest = line;
-    while !rest.is_empty() {
-        let spaces = rest.len() - rest.trim_start_matches(' ').len();
-        let word = &rest[..spaces + rest[spaces..].find(' ').unwrap_or(rest.len() - spaces)];
-        rest = &rest[word.len()..];
-        if column > indent && column + visible(word) > width {
-            let word = word.trim_start_matches(' ');
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            out.push_str(word);
-            column = indent + visible(word);
-        } else {
-            out.push_str(word);
-            column += visible(word);
-        }
-    }
-    out
-}
-
-/// Where the lines begin that continue a line.
-fn indentation(line: &str) -> usize {
-    let own = line.len() - line.trim_start_matches(' ').len();
-    let text = line.trim_start_matches(' ');
-    let marker = if text.starts_with("- ") { 2 } else { 0 };
-    let second =
-        text.find("  ").map(|gap| own + visible(&text[..gap]) + text[gap..].chars().take_while(|&c| c == ' ').count());
-    second.unwrap_or(own + marker)
-}
-
-/// Number of characters without the sequences that set styles.
-fn visible(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
 /// A text in Markdown as plain lines of at most `width` characters: the lines of a paragraph or an item are joined first.
@@ -179,20 +141,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-
-    #[test]
-    fn lines_are_continued_below_their_beginning() {
-        assert_eq!(wrapped("one two three", 8), "one two\nthree");
-        assert_eq!(
-            wrapped("  undo    take back your last move", 20),
-            "  undo    take back\n          your last\n          move"
-        );
-        assert_eq!(wrapped("- an item that is long", 12), "- an item\n  that is\n  long");
-        assert_eq!(wrapped("| a | table | row |", 6), "| a | table | row |");
-        assert_eq!(wrapped("averylongword and", 5), "averylongword\nand");
-        assert_eq!(wrapped("\x1b[1mone\x1b[0m two", 7), "\x1b[1mone\x1b[0m two");
-        assert_eq!(wrapped("short\n\nlines", 80), "short\n\nlines");
-    }
 
     #[test]
     fn paragraphs_are_joined_before_they_are_wrapped() {

@@ -303,6 +303,27 @@ mod terminal {
         }
     }
 
+    /// Results of a grade and of a doctor are wrapped, with the text of a column below itself.
+    #[test]
+    fn results_are_wrapped_too() {
+        let program = env!("CARGO_BIN_EXE_turnstone");
+        let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/mu_torere.toml");
+        for (args, within) in [
+            ("grade mu_torere --agent az:pretrained,sims=0".to_owned(), "calibration"),
+            (format!("doctor {config} --seconds 1"), "\r\n                "),
+        ] {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &format!("stty cols 60 rows 40; exec {program} {args}")]);
+            command.stdin(Stdio::inherit()).env("TERM", "xterm");
+            let options = Options::new().timeout_ms(Some(120_000));
+            let mut at = spawn_with_options(command, options).expect("a pseudo-terminal");
+            let text = at.exp_eof().expect("the end");
+            let longest =
+                text.lines().map(|line| line.trim_end().rsplit('\r').next().unwrap_or_default().chars().count()).max();
+            assert!(longest.is_some_and(|longest| longest <= 60) && text.contains(within), "{text}");
+        }
+    }
+
     #[test]
     fn colours_only_where_they_are_wanted() {
         let coloured = "\x1b[1m\x1b[33mplayer 2";

@@ -102,6 +102,8 @@ fn runs_and_checkpoints_name_the_programs_that_trained_them() {
     replace(&provenance, &program, "turnstone 0.0.9");
     replace(&folder.join("config.toml"), "iterations = 1", "iterations = 2");
     let (_, notes) = run(place.path(), &["train", "--resume", "run"]);
+    assert!(notes.starts_with("resuming mu_torere in run after iteration 1 of 2\n"), "{notes}");
+    assert!(notes.contains("config.toml: run.iterations 1 -> 2; the run goes on with it at iteration 2"), "{notes}");
     assert!(notes.contains(&format!("the run was last trained by turnstone 0.0.9; this is {program}")), "{notes}");
     let all = lines(&provenance);
     assert_eq!((all.len(), &all[0]["program"], &all[1]["program"]), (2, &"turnstone 0.0.9".into(), &program.into()));

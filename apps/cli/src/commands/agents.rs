@@ -7,8 +7,7 @@ use clap::Args;
 use serde_json::json;
 use turnstone_agents::{KindInfo, agent_kinds};
 use turnstone_base::settings::Setting;
-
-use crate::output::wrapped;
+use turnstone_base::terminal::wrapped;
 
 /// Columns of a terminal.
 const COLUMNS: usize = 80;

@@ -12,7 +12,7 @@ use turnstone_base::terminal::print_stderr;
 use turnstone_models::ComputeDevice;
 use turnstone_selfplay::Games;
 
-use crate::output::{print_json, print_text};
+use crate::output::{print_json, print_prose};
 use crate::program_name::as_called;
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, Override};
@@ -65,7 +65,7 @@ impl Doctor {
         if self.json {
             print_json(&serde_json::to_string(&diagnosis)?);
         } else {
-            diagnosis.checks.iter().map(Check::line).for_each(|line| print_text(&as_called(&line)));
+            diagnosis.checks.iter().map(Check::line).for_each(|line| print_prose(&as_called(&line)));
         }
         Ok(if diagnosis.failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }

@@ -16,7 +16,7 @@ use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::GameArgs;
 use crate::cluster::{ClusterArgs, Work};
-use crate::output::{print_json, print_text};
+use crate::output::{print_json, print_prose};
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec, Effort, Phase, PlayableGame};
 use turnstone_arena::grading::{Grade as Grading, Sampling, Share, TruthSet, grade, grade_remotely, known, sample};
@@ -121,8 +121,8 @@ impl Grade {
             });
             print_json(&object);
         } else {
-            print_text(&format!("{} on {} positions of {}", agent.spec, set.positions.len(), game.name()));
-            print(&grading);
+            let head = format!("{} on {} positions of {}", agent.spec, set.positions.len(), game.name());
+            print_prose(&format!("{head}\n{}", text(&grading)));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -170,29 +170,30 @@ fn read_starts(path: &Path, game: &dyn PlayableGame) -> Result<Vec<AnyState>> {
     Ok(starts)
 }
 
-fn print(grade: &Grading) {
-    println!("{:<22} {:>10} {:>8} {:>9}   95 % interval", "moves that keep value", "positions", "kept", "share");
+fn text(grade: &Grading) -> String {
+    let head =
+        format!("{:<22} {:>10} {:>8} {:>9}   95 % interval", "moves that keep value", "positions", "kept", "share");
     let line = |name: &str, share: &Share| {
         let [low, high] = share.interval.map(|end| 100.0 * end);
         let (value, Share { positions, kept, .. }) = (100.0 * share.value(), share);
-        println!("{name:<22} {positions:>10} {kept:>8} {value:>7.2} %   [{low:.2}, {high:.2}]");
+        format!("{name:<22} {positions:>10} {kept:>8} {value:>7.2} %   [{low:.2}, {high:.2}]")
     };
-    line("all", &grade.all);
-    line("critical", &grade.critical);
+    let mut lines = vec![head, line("all", &grade.all), line("critical", &grade.critical)];
     for (phase, [all, critical]) in grade.phases.iter().filter(|_| grade.phases.len() > 1) {
-        line(&format!("  {phase}"), all);
-        line(&format!("  {phase}, critical"), critical);
+        lines.push(line(&format!("  {phase}"), all));
+        lines.push(line(&format!("  {phase}, critical"), critical));
     }
     let [regret, low, high] = grade.regret;
-    println!("mean regret {regret:.4} [{low:.4}, {high:.4}] (win 1, draw 0, loss -1)");
+    lines.push(format!("mean regret {regret:.4} [{low:.4}, {high:.4}] (win 1, draw 0, loss -1)"));
     if let Some(head) = &grade.value_head {
         let [low, high] = head.accuracy.interval.map(|end| 100.0 * end);
-        println!(
+        lines.push(format!(
             "value head alone: right in {:.2} % [{low:.2}, {high:.2}], Brier {:.3}, calibration error {:.3}",
             100.0 * head.accuracy.value(),
             head.brier,
             head.calibration_error
-        );
+        ));
     }
-    println!("critical: at least one legal move loses value");
+    lines.push("critical: at least one legal move loses value".to_owned());
+    lines.join("\n")
 }

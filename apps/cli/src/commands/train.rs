@@ -87,8 +87,13 @@ impl Train {
         let reporter = Reporter::new(self.quiet);
         let stop = stop_on_signals()?;
         self.confirm_engines(&config, continued, &reporter)?;
-        let shown = folder.path().display();
-        reporter.line(&format!("{} {} in {shown}", if continued { "resuming" } else { "training" }, game.name()));
+        let (shown, name) = (folder.path().display(), game.name());
+        reporter.line(&match folder.finished() {
+            _ if !continued => format!("training {name} in {shown}"),
+            done => {
+                format!("resuming {name} in {shown} after iteration {done} of {}", config.run.iterations)
+            }
+        });
         let leader = cluster.map(|named| self.lead(named, &config, &*game, &folder, stop)).transpose()?;
         let players = leader.as_deref().map_or_else(Players::default, |leader| Players {
             self_play: leader,

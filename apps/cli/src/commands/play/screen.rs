@@ -1,11 +1,11 @@
 //! Where a game is shown: text wrapped to the terminal's width, and what a search reports while it runs.
 
 use anstream::println;
-use turnstone_base::terminal::{Reporter, terminal_size};
+use turnstone_base::terminal::Reporter;
 use turnstone_env::Side;
 
 use super::view::soft;
-use crate::output::wrapped;
+use crate::output::fitted;
 
 /// The screen of a game.
 pub(super) struct Screen {
@@ -44,11 +44,6 @@ impl Screen {
         clock.finish_and_clear();
         found
     }
-}
-
-/// A text as the terminal has room for it.
-pub(super) fn fitted(text: &str) -> String {
-    terminal_size().map_or_else(|| text.to_owned(), |[width, _]| wrapped(text, width))
 }
 
 /// `1. player 1: b3`, and what the agent says of it.
