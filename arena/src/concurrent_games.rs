@@ -1,6 +1,6 @@
 //! The games of one thread, played side by side, so that the searches of a network in all of them share its batches.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use turnstone_agents::search::Fault;
@@ -13,6 +13,7 @@ use super::openings::Opening;
 use super::record::GameRecord;
 use super::referee::{GameInProgress, Referee};
 use super::schedule::PlannedGame;
+use super::watching::{Effort, Efforts};
 
 /// Games in progress on one thread, and the searches of all agents in them.
 pub(super) struct ConcurrentGames<'a> {
@@ -26,6 +27,7 @@ pub(super) struct ConcurrentGames<'a> {
     over: Vec<(usize, GameRecord)>,
     /// Ends moves; the games in progress are then given up.
     stop: &'a Stop,
+    efforts: Option<&'a Efforts>,
 }
 
 struct SeatedGame {
@@ -58,7 +60,13 @@ impl<'a> ConcurrentGames<'a> {
         } else {
             1
         };
-        Ok(Self { agents, referee, searches, seats: (0..most).map(|_| None).collect(), over: Vec::new(), stop })
+        let (seats, over) = ((0..most).map(|_| None).collect(), Vec::new());
+        Ok(Self { agents, referee, searches, seats, over, stop, efforts: None })
+    }
+
+    /// Adds up what moves take.
+    pub(super) fn counting(self, efforts: Option<&'a Efforts>) -> Self {
+        Self { efforts, ..self }
     }
 
     /// A seat without a game.
@@ -93,8 +101,11 @@ impl<'a> ConcurrentGames<'a> {
     /// The positions of an agent cannot be evaluated.
     pub(super) fn advance(&mut self) -> Result<()> {
         for agent in 0..self.searches.len() {
+            let start = Instant::now();
             let chosen = self.searches[agent].advance(&mut |_, _| ());
-            for (seat, chosen) in chosen.map_err(|fault| failed(self.agents[agent], &fault))? {
+            let chosen = chosen.map_err(|fault| failed(self.agents[agent], &fault))?;
+            self.count(agent, start.elapsed(), &chosen);
+            for (seat, chosen) in chosen {
                 if self.stop.is_raised() {
                     return Ok(());
                 }
@@ -106,6 +117,13 @@ impl<'a> ConcurrentGames<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Counts the time of an agent's search, and its moves.
+    fn count(&self, agent: usize, time: Duration, chosen: &[(usize, Chosen)]) {
+        let Some(efforts) = self.efforts else { return };
+        let nodes = chosen.iter().map(|&(seat, _)| self.searches[agent].report(seat).nodes).sum();
+        efforts.add(agent, Effort { moves: chosen.len() as u64, time, nodes });
     }
 
     /// Plays a game on until a search has to choose or the game is over.
@@ -122,7 +140,10 @@ impl<'a> ConcurrentGames<'a> {
             }
             *asked = Instant::now();
             let request = self.referee.request(game, self.stop);
-            self.searches[agents[side.index()]].begin(seat, &game.state, request);
+            let agent = agents[side.index()];
+            self.searches[agent].begin(seat, &game.state, request);
+            let time = asked.elapsed();
+            self.count(agent, time, &[]);
             break;
         }
     }

@@ -12,6 +12,7 @@ use super::options::MatchOptions;
 use super::record::{TournamentRecord, TournamentSettings};
 use super::summary::{AgentResult, Summary};
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
+use turnstone_statistics::Estimate;
 
 /// Default number of games against each rung.
 const RATING_GAMES: usize = 100;
@@ -171,6 +172,12 @@ impl LadderRating {
     pub(super) fn of_first(summary: &Summary) -> Self {
         let AgentResult { rating, rating_interval, score, .. } = summary.agents[0];
         Self { elo: rating, interval: rating_interval, score, games: summary.games }
+    }
+
+    /// The rating with its interval.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        Estimate { value: self.elo, interval: self.interval }
     }
 }
 

@@ -8,6 +8,8 @@
 
 mod record;
 mod result;
+mod short_names;
+mod watching;
 mod openings;
 mod options;
 mod schedule;
@@ -40,10 +42,11 @@ pub use remote::{
     Remote, RemoteAnswer, RemotePositions, RemoteRound, RunStatus, WorkerStatus, check_portable, is_portable,
 };
 pub use result::{BySeat, Tally};
-pub use saved_games::{PlayedGame, Replay, SavedGame};
+pub use saved_games::{LostGame, PlayedGame, Replay, SavedGame};
 pub use schedule::PlannedGame;
 pub use summary::{AgentResult, Meeting, Summary};
 pub use tournament::{IdleTime, Running, Tournament};
 pub use turnstone_statistics::{
-    Decision, MatchScore, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
+    Decision, Estimate, MatchScore, Pairing, Pentanomial, Ratings, Sprt, SprtError, SprtState, Z95, elo_of, score_of,
 };
+pub use watching::{Effort, Efforts, Standings};

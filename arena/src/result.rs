@@ -23,7 +23,8 @@ pub struct BySeat {
 }
 
 impl Tally {
-    fn add(&mut self, result: i8) {
+    /// Adds a game with this result: 1, 0 or -1.
+    pub(super) fn add(&mut self, result: i8) {
         match result {
             1 => self.wins += 1,
             0 => self.draws += 1,

@@ -6,10 +6,10 @@ mod text;
 mod page;
 
 use anyhow::{Result, ensure};
-use turnstone_agents::review::{KnownMove, OtherAction, PlayerTotals, SearchedGame, known_moves, moments};
+use turnstone_agents::review::{KnownMove, OtherAction, PlayerTotals, SearchedGame, Source, known_moves, moments};
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, DynExactValues, PlayableGame};
-use turnstone_env::{Action, AnyState};
+use turnstone_env::{Action, AnyState, Side};
 
 pub use self::record::Review;
 
@@ -96,6 +96,22 @@ impl Reviewing<'_> {
             (self.progress)(1);
             !self.stop.is_raised()
         })
+    }
+}
+
+impl Review {
+    /// Whether the position before a player's first move of its own was lost for it already: by exact values or a proof, or else
+    /// by the search's estimate, where only one game in twenty would be saved. `None` where it was not.
+    #[must_use]
+    pub fn lost_from_the_start(&self, side: Side) -> Option<Source> {
+        const LOST: f64 = -0.9;
+        let first = self.moves.iter().find(|played| !played.opening && played.player == side.number())?;
+        let value = f64::from(side.sign()) * first.value;
+        match first.source {
+            Source::Search => value <= LOST,
+            Source::Exact | Source::Proof => value <= -1.0,
+        }
+        .then_some(first.source)
     }
 }
 

@@ -84,6 +84,44 @@ pub struct SavedGame {
     pub ending: Option<String>,
 }
 
+/// A game of a match that an agent has lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LostGame {
+    /// Number of the game in the match.
+    pub number: usize,
+    /// The side of the agent.
+    pub side: Side,
+    /// Number of moves, those of the opening included.
+    pub plies: usize,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl LostGame {
+    /// The games that an agent of a match has lost, in order: that of this spec, or else the first.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no match's `games.jsonl` or damaged, or the agent does not take part.
+    pub fn read(path: &Path, agent: Option<&str>) -> Result<Vec<Self>> {
+        let read = || -> Result<Vec<Self>> {
+            let (header, games) = read_journal(read_text(path, LONGEST)?.as_bytes())
+                .context("it is no record of a match (`games.jsonl` of `arena --out`)")?;
+            let known = || format!("in the match are: {}", header.agents.join(", "));
+            let is_own = |spec: &String| agent.is_none_or(|agent| agent == spec);
+            let agent = header.agents.iter().position(is_own).with_context(known)?;
+            let lost = |game: &GameRecord| {
+                let side = [Side::First, Side::Second][game.agents.iter().position(|&player| player == agent)?];
+                let (number, plies, ending) = (game.number, game.moves.len(), game.ending);
+                (f32::from(game.result) * side.sign() < 0.0).then_some(Self { number, side, plies, ending })
+            };
+            let mut lost: Vec<Self> = games.iter().filter_map(lost).collect();
+            lost.sort_unstable_by_key(|game| game.number);
+            Ok(lost)
+        };
+        read().with_context(|| path.display().to_string())
+    }
+}
+
 /// The positions of a saved game.
 #[derive(Clone, Debug)]
 pub struct Replay {

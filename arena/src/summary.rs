@@ -6,6 +6,7 @@ use std::fmt::{Display, Formatter};
 use serde::Serialize;
 
 use super::result::signed;
+use super::short_names::short_names;
 use super::{
     BySeat, Ending, GameRecord, MatchScore, Pairing, Pentanomial, Ratings, SprtState, Tally, TournamentRecord,
 };
@@ -124,6 +125,20 @@ impl Summary {
         others > 1
             && self.meetings.len() == others
             && (0..=others).any(|agent| self.meetings.iter().all(|meeting| meeting.agents.contains(&agent)))
+    }
+
+    /// The same with the short names of a tournament's agents, and a line that says what they leave out, if they do.
+    #[must_use]
+    pub(crate) fn with_short_names(&self) -> (Self, Option<String>) {
+        let mut short = self.clone();
+        if self.agents.len() == 2 {
+            return (short, None);
+        }
+        let specs: Vec<String> = self.agents.iter().map(|agent| agent.agent.clone()).collect();
+        let names = short_names(&specs);
+        short.agents.iter_mut().zip(names.names).for_each(|(agent, name)| agent.agent = name);
+        let cut: Vec<String> = names.cut.iter().map(|[shown, whole]| format!("{shown} is {whole}")).collect();
+        (short, (!cut.is_empty()).then(|| cut.join(", ")))
     }
 
     /// Results between two agents, from the point of view of `a`; `None` if they have not met.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, PlayableGame, Role};
-use turnstone_statistics::{Decision, Pentanomial, Sprt};
+use turnstone_statistics::{Decision, Sprt};
 
 use super::asking::MOST_AT_ONCE;
 use super::certificates::proven;
@@ -22,6 +22,7 @@ use super::record::{GameRecord, TournamentHeader, TournamentRecord, TournamentSe
 use super::referee::Referee;
 use super::remote::Remote;
 use super::schedule::{PlannedGame, openings_needed, plans};
+use super::watching::{Efforts, OrderedPairs};
 
 /// A tournament ready to be played.
 pub struct Tournament<'a> {
@@ -47,6 +48,8 @@ pub struct Running<'a> {
     pub at_once: usize,
     /// Adds up the time in which threads had no game left and waited for the last one.
     pub idle: Option<&'a IdleTime>,
+    /// Adds up what the moves of each agent take, of games that this machine plays.
+    pub efforts: Option<&'a Efforts>,
     /// Other machines that play the games instead of the threads.
     pub remote: Option<&'a dyn Remote>,
 }
@@ -55,7 +58,7 @@ impl<'a> Running<'a> {
     /// Runs on this number of threads, with a callback for every finished game, until `stop` is raised.
     #[must_use]
     pub fn new(threads: usize, progress: &'a (dyn Fn(&GameRecord) + Sync), stop: &'a Stop) -> Self {
-        Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None, remote: None }
+        Self { threads, progress, stop, enough: None, at_once: MOST_AT_ONCE, idle: None, efforts: None, remote: None }
     }
 
     fn is_enough(&self) -> bool {
@@ -219,6 +222,7 @@ impl<'a> Tournament<'a> {
         let work = || -> Result<Instant> {
             // An error of one thread stops the others.
             let games = ConcurrentGames::new(self.game, &self.agents, self.referee(), seats, running.stop)?;
+            let games = games.counting(running.efforts);
             self.play_some(plans, games, &next, board, journal, running)
                 .inspect_err(|_| next.store(plans.len(), Ordering::Relaxed))?;
             Ok(Instant::now())
@@ -298,25 +302,26 @@ struct FinishedGames {
     /// Number of games to be played; the test may reduce it.
     end: usize,
     sprt: Option<Sprt>,
-    /// Pairs processed by the test.
-    heard: Pentanomial,
+    /// Pairs for the test.
+    pairs: OrderedPairs,
 }
 
 impl FinishedGames {
     fn new(games: usize, sprt: Option<Sprt>) -> Self {
-        Self { games: vec![None; games], end: games, sprt, heard: Pentanomial::default() }
+        Self { games: vec![None; games], end: games, sprt, pairs: OrderedPairs::default() }
     }
 
     fn put(&mut self, i: usize, game: GameRecord) {
+        let result = game.result;
         self.games[i] = Some(game);
         let Some(sprt) = self.sprt else { return };
-        let next = |heard: &Pentanomial| 2 * heard.pairs();
-        while let Some([Some(one), Some(other)]) =
-            self.games.get(next(&self.heard)..(next(&self.heard) + 2).min(self.end))
+        self.pairs.put(i, result);
+        while i < self.end
+            && let Some(pairs) = self.pairs.next()
         {
-            self.heard.add([one.result, -other.result]);
-            if sprt.decide(&self.heard) != Decision::Continue {
-                self.end = next(&self.heard);
+            if sprt.decide(&pairs) != Decision::Continue {
+                self.end = 2 * pairs.pairs();
+                break;
             }
         }
     }

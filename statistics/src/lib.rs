@@ -8,9 +8,11 @@
 mod pentanomial;
 mod sprt;
 mod rating;
+mod estimate;
 #[cfg(test)]
 mod simulation_tests;
 
+pub use estimate::Estimate;
 pub use pentanomial::{MatchScore, Pentanomial};
 pub use rating::{Pairing, Ratings};
 pub use sprt::{Decision, Sprt, SprtError, SprtState};

@@ -217,19 +217,30 @@ impl RunFolder {
         Ok(turnstone_models::save(&self.numbered(info.step), info, weights)?)
     }
 
+    /// The numbered checkpoints with their steps, oldest first.
+    ///
+    /// # Errors
+    /// Their folder cannot be read.
+    pub fn numbered_checkpoints(&self) -> Result<Vec<(u64, PathBuf)>> {
+        let folder = self.checkpoints();
+        let numbered = |path: PathBuf| {
+            let step: u64 =
+                path.file_name()?.to_str()?.strip_prefix("step_")?.strip_suffix(".safetensors")?.parse().ok()?;
+            (path == self.numbered(step)).then_some((step, path))
+        };
+        let entries = entries(&folder).with_context(|| folder.display().to_string())?;
+        let mut numbered: Vec<(u64, PathBuf)> = entries.into_iter().filter_map(numbered).collect();
+        numbered.sort_unstable();
+        Ok(numbered)
+    }
+
     /// Removes the numbered checkpoints up to `step` that `run.keep_checkpoints` does not keep.
     ///
     /// # Errors
     /// The folder cannot be read or a file cannot be removed.
     pub fn thin_checkpoints(&self, step: u64, config: &RunConfig) -> Result<()> {
-        let folder = self.checkpoints();
-        let number = |path: &PathBuf| {
-            let number: u64 =
-                path.file_name()?.to_str()?.strip_prefix("step_")?.strip_suffix(".safetensors")?.parse().ok()?;
-            (*path == self.numbered(number) && number <= step).then_some(number)
-        };
         let steps: Vec<u64> =
-            entries(&folder).with_context(|| folder.display().to_string())?.iter().filter_map(number).collect();
+            self.numbered_checkpoints()?.into_iter().map(|(own, _)| own).filter(|&own| own <= step).collect();
         for step in thinning::unwanted(&steps, config.keep_checkpoints, config.checkpoint_steps) {
             let path = self.numbered(step);
             fs::remove_file(&path).with_context(|| path.display().to_string())?;

@@ -298,6 +298,24 @@ fn a_ladder_rates_an_agent_and_one_is_built() {
 }
 
 #[test]
+fn lines_say_how_a_match_goes_and_what_its_moves_take() {
+    let said = |args: &[&str]| String::from_utf8(arena(args).stderr).expect("UTF-8");
+    let args = ["mancala", "mcts:sims=10", "random", "--games", "20", "--sprt", "elo0=0,elo1=500,alpha=1e-6,beta=1e-6"];
+    let text = said(&args);
+    let lines: Vec<&str> = text.lines().collect();
+    let (course, efforts) = lines.split_at(9);
+    for (line, games) in course.iter().zip((2..).step_by(2)) {
+        let is_so = line.starts_with(&format!("{games} of 20 games: A ")) && line.contains(" %, LLR ");
+        assert!(is_so && line.ends_with(" [-13.82, 13.82]"), "{text}");
+    }
+    assert!(efforts[0].starts_with("A: ") && efforts[0].ends_with(" ms and 10 nodes per move"), "{text}");
+    assert!(efforts[1].starts_with("B: ") && efforts[1].ends_with(" ms and 0 nodes per move"), "{text}");
+    assert_eq!((efforts.len(), said(&[&args[..], &["--json"]].concat())), (2, String::new()));
+    let cup = said(&["mu_torere", "random", "alphabeta:depth=2", "exact", "--games", "2"]);
+    assert!(cup.contains("random ") && cup.contains("\nalphabeta:depth=2: "), "{cup}");
+}
+
+#[test]
 fn an_odd_number_of_games_is_made_even_with_a_note() {
     let output = arena(&["mu_torere", "random", "random", "--games", "3", "--json"]);
     let note = String::from_utf8(output.stderr).expect("UTF-8");

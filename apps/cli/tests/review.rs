@@ -47,6 +47,64 @@ fn a_saved_game_is_reviewed_as_text_json_and_page() {
 }
 
 #[test]
+fn the_lost_games_of_a_match_are_listed_and_the_first_reviewed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("cup").display().to_string();
+    stdout(&[
+        "arena",
+        "mu_torere",
+        "exact",
+        "random",
+        "--games",
+        "20",
+        "--openings",
+        "2",
+        "--seed",
+        "3",
+        "--out",
+        &out,
+    ]);
+    let journal = format!("{out}/games.jsonl");
+    let games: Vec<Value> = fs::read_to_string(&journal)
+        .expect("written")
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let lost: Vec<(u64, usize)> = games
+        .iter()
+        .filter_map(|game| {
+            let seat = game["agents"].as_array().expect("two").iter().position(|agent| agent == 1).expect("random");
+            let result = game["result"].as_i64().expect("a result") * if seat == 0 { 1 } else { -1 };
+            (result < 0).then_some((game["number"].as_u64().expect("a number"), seat + 1))
+        })
+        .collect();
+    assert!(lost.len() > 1, "{games:?}");
+    let agent = ["--exact", "--agent", "alphabeta:depth=2"];
+    let text = stdout(&[&["review", &journal, "--lost-by", "random"][..], &agent].concat());
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with(&format!("{} lost games; to review another: ", lost.len())), "{text}");
+    for (line, (number, seat)) in lines[1..].iter().zip(&lost) {
+        assert!(
+            line.starts_with(&format!("game {number}, as player {seat}, ")) && line.ends_with("by the rules"),
+            "{text}"
+        );
+    }
+    let head = format!("\nreview of game {}", lost[0].0);
+    assert!(
+        text.contains(&head) && text.contains("mu_torere: ") && text.contains(&format!("--number {}", lost[0].0)),
+        "{text}"
+    );
+    assert_eq!(stdout(&[&["review", &journal, "--lost"][..], &agent].concat()).trim_end(), "it has lost no game");
+    for (args, expected) in [
+        (&["review", &journal, "--lost-by", "mcts"][..], "in the match are: exact, random"),
+        (&["review", &journal, "--lost", "--number", "3"], "cannot be used with"),
+    ] {
+        assert!(fault(args).contains(expected), "{args:?}: {}", fault(args));
+    }
+}
+
+#[test]
 fn games_of_matches_and_lists_of_moves_are_reviewed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -13,11 +13,12 @@ use crate::{AgentResult, Decision, Meeting, Penalty, Summary, TournamentFormat, 
 /// # Errors
 /// A move of a game is not legal, as in the record of another game or version.
 pub(crate) fn page(game: &dyn DynGame, record: &TournamentRecord, summary: &Summary) -> Result<String> {
+    let (summary, cut) = &summary.with_short_names();
     let mut parts = Vec::new();
     match &summary.meetings[..] {
         [] => {}
         [meeting] if summary.agents.len() == 2 => parts.push(match_part(meeting)),
-        _ => parts.extend(tournament_parts(summary)),
+        _ => parts.extend(tournament_parts(summary, cut.as_deref().unwrap_or_default())),
     }
     if !record.games.is_empty() {
         parts.push(games::part(game, record)?);
@@ -120,7 +121,8 @@ fn match_part(meeting: &Meeting) -> Section {
     Section { id: "result", heading: "Result", lead: String::new(), html }
 }
 
-fn tournament_parts(summary: &Summary) -> Vec<Section> {
+/// `lead` says what short names leave out.
+fn tournament_parts(summary: &Summary, lead: &str) -> Vec<Section> {
     let range = |agent: usize| {
         let AgentResult { agent, rating, rating_interval, .. } = &summary.agents[agent];
         Range { name: agent, value: *rating, interval: *rating_interval }
@@ -128,7 +130,7 @@ fn tournament_parts(summary: &Summary) -> Vec<Section> {
     let ratings: Vec<Range> = summary.ranking().into_iter().map(range).collect();
     let drawing = ranges("Ratings with 95 % intervals", "Elo", &ratings);
     let html = format!("{drawing}<div class=\"below\">{}</div>", tables::standings(summary));
-    let mut parts = vec![Section { id: "ratings", heading: "Ratings", lead: String::new(), html }];
+    let mut parts = vec![Section { id: "ratings", heading: "Ratings", lead: lead.to_owned(), html }];
     // Where one agent meets all others, as on a ladder, a row of its own says it.
     let cross = if summary.is_one_against_all() { tables::meetings(summary) } else { tables::cross_table(summary) };
     parts.push(Section { id: "cross", heading: "Meetings", lead: String::new(), html: cross });

@@ -11,11 +11,15 @@ const CROSS_COLUMNS: usize = 10;
 
 /// Formats the result.
 pub(crate) fn text(record: &TournamentRecord, summary: &Summary) -> String {
+    let (summary, cut) = &summary.with_short_names();
     let mut text = heading(record);
     match &summary.meetings[..] {
         [] => return text + "no game has been played\n",
         [meeting] if record.header.agents.len() == 2 => text += &match_text(meeting),
         _ => text += &tournament_text(summary),
+    }
+    if let Some(cut) = cut {
+        text += &format!("{cut}\n");
     }
     text + &notes(record, summary)
 }
@@ -188,6 +192,16 @@ mod tests {
         let table = some.split("not met\n").nth(1).expect("the table");
         let rows: Vec<usize> = table.lines().skip(1).take(4).map(|row| row.split_whitespace().count()).collect();
         assert_eq!(rows, [5; 4], "{some}");
+    }
+
+    #[test]
+    fn checkpoints_have_short_names() {
+        let at = |step| format!("az:runs/mancala/checkpoints/step_{step}.safetensors,sims=100");
+        let (one, other) = (at("00000100"), at("00000200"));
+        let games = [(0, [0, 1], 1, "a"), (1, [1, 0], 0, "b"), (2, [0, 2], 1, "a"), (3, [2, 0], 1, "b")];
+        let text = of(&record(&[&one, &other, "random"], &games));
+        assert!(text.contains("  az:.../step_00000200.safetensors,sims=100\n"), "{text}");
+        assert!(text.contains("\naz:.../ is az:runs/mancala/checkpoints/\n"), "{text}");
     }
 
     #[test]

@@ -232,3 +232,30 @@ fn any_agent_with_an_evaluation_reviews_and_faults_are_named() {
     assert_eq!(fault(&played, "random"), "agent `random` gives no evaluation of a position");
     assert!(fault(&played, "human").contains("a person can only `play`"));
 }
+
+#[test]
+fn a_game_is_lost_from_the_start_if_the_first_own_move_comes_too_late() {
+    let game = make("mu_torere", &[]);
+    let mut review =
+        reviewed(&*game, &random_game(&*game, 1), &agent(&*game, "alphabeta:depth=1"), None, 1).expect("valid");
+    let other = |played: &ReviewedMove| played.player == 2;
+    let second = review.moves.iter().position(other).expect("a move of player 2");
+    for (value, source, expected) in [
+        (1.0, Source::Exact, Some(Source::Exact)),
+        (1.0, Source::Proof, Some(Source::Proof)),
+        (0.0, Source::Exact, None),
+        (-1.0, Source::Exact, None),
+        (0.95, Source::Search, Some(Source::Search)),
+        (0.8, Source::Search, None),
+    ] {
+        (review.moves[second].value, review.moves[second].source) = (value, source);
+        assert_eq!(review.lost_from_the_start(Side::Second), expected, "{value}");
+    }
+    // The next move is the first of its own.
+    review.moves[second].opening = true;
+    let next = review.moves.iter().rposition(other).expect("another");
+    (review.moves[second].value, review.moves[next].value) = (0.0, 1.0);
+    let between = review.moves[second + 1..next].iter_mut().filter(|played| played.player == 2);
+    between.for_each(|played| (played.value, played.source) = (1.0, Source::Exact));
+    assert_eq!(review.lost_from_the_start(Side::Second), Some(review.moves[second + 2].source));
+}

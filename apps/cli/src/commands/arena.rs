@@ -24,7 +24,12 @@ use crate::output::{confirm_writable, print_json, print_text, write_file};
 use crate::program_name::PROGRAM;
 use crate::signals::stop_on_signals;
 use turnstone_agents::{Agent, AgentSpec};
-use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, read_ladder};
+use turnstone_arena::{
+    Efforts, GameRecord, Ladder, Match, MatchFolder, MatchResult, RatingScale, Remote, Running, Standings, read_ladder,
+};
+
+/// Number of lines with standings, where there is no bar.
+const LINES: usize = 10;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -128,7 +133,7 @@ impl Arena {
         let work = Work::of_agents(game, &agents);
         let leader = cluster.map(|cluster| cluster.lead(&work, stop)).transpose()?;
         let remote = leader.as_deref().map(|leader| leader as &dyn Remote);
-        let result = self.play_games(&drawn, &agents, remote, &reporter, stop)?;
+        let result = self.play_games(&drawn, remote, &reporter, stop)?;
         leader.into_iter().for_each(Leader::finish);
         let Some(result) = result else { return Ok(self.interrupted()) };
         self.print(&result, &reporter);
@@ -158,23 +163,33 @@ impl Arena {
     fn play_games(
         &self,
         drawn: &Match<'_>,
-        agents: &[&Agent],
         remote: Option<&dyn Remote>,
         reporter: &Reporter,
         stop: &Stop,
     ) -> Result<Option<MatchResult>> {
         drawn.notes().for_each(|note| reporter.line(note));
-        let bar = reporter.bar("games", drawn.games() as u64);
-        // The match of the game that has just ended; in a tournament several run at once.
+        let (standings, efforts, all) = (Standings::new(drawn.header()), Efforts::new(drawn.header()), drawn.games());
+        let bar = reporter.watched_bar(all as u64);
         let progress = |game: &GameRecord| {
-            let [a, b] = game.agents.map(|agent| shortened(&agents[agent].spec.to_string()));
-            bar.set_message(format!("{a} - {b}"));
-            bar.inc(1);
+            let games = standings.add(game);
+            if reporter.shows_bars() {
+                bar.set_message(standings.to_string());
+                bar.inc(1);
+            } else if !self.json && LINES * games / all > LINES * (games - 1) / all && games < all {
+                reporter.line(&format!("{games} of {all} games: {standings}"));
+            }
         };
-        let running = Running { remote, ..Running::new(self.threads.unwrap_or_else(cores), &progress, stop) };
+        let running = Running {
+            remote,
+            efforts: Some(&efforts),
+            ..Running::new(self.threads.unwrap_or_else(cores), &progress, stop)
+        };
         let folder = self.out.as_deref().map(|path| MatchFolder { path, resume: self.resume });
         let result = drawn.play(folder, &running)?;
         bar.finish_and_clear();
+        if result.is_some() && !self.json {
+            efforts.lines().iter().for_each(|line| reporter.line(line));
+        }
         Ok(result)
     }
 
@@ -200,14 +215,5 @@ impl Arena {
         let advice = if begun { "; the same command with --resume continues it" } else { "" };
         print_stderr(format_args!("interrupted before its end{advice}"));
         ExitCode::from(130)
-    }
-}
-
-/// A spec cut to a length that leaves room for a bar.
-fn shortened(spec: &str) -> String {
-    const LONGEST: usize = 22;
-    match spec.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &spec[..end]),
-        None => spec.to_owned(),
     }
 }

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
+use turnstone_agents::review::Source;
 use turnstone_agents::{AgentSpec, DynExactValues, Effort, PlayableGame};
+use turnstone_arena::LostGame;
 use turnstone_arena::review::{Review as Reviewed, Reviewing};
 use turnstone_base::machine::cores;
 use turnstone_base::terminal::{Reporter, print_stderr};
@@ -15,7 +17,7 @@ use turnstone_exact::SolveLimits;
 use turnstone_selfplay::Games;
 
 use crate::args::{NamedFile, load_adviser, param_options, parse_param, thread_count};
-use crate::output::{confirm_writable, print_json, print_text, write_page};
+use crate::output::{confirm_writable, print_json, print_prose, print_text, write_page};
 use crate::program_name::{PROGRAM, as_called};
 use crate::signals::stop_on_signals;
 
@@ -28,6 +30,8 @@ Examples:
       a page with graph, boards and better lines
   turnstone review cup/games.jsonl --number 17 --exact
       a game of a match, by exact values where they are known
+  turnstone review cup/games.jsonl --lost
+      the games that the first agent of a match has lost, and a review of the first of them
   turnstone review moves.txt mancala
       a text file with the moves of a game
 
@@ -45,6 +49,12 @@ pub(crate) struct Review {
     /// Number of the game in a file with several: as in the match, otherwise from 0
     #[arg(long, value_name = "N")]
     number: Option<usize>,
+    /// List the games of a match that its first agent has lost, and review the first of them
+    #[arg(long, conflicts_with_all = ["number", "lost_by", "json"])]
+    lost: bool,
+    /// The same of another agent of the match
+    #[arg(long, value_name = "AGENT", conflicts_with_all = ["number", "json"])]
+    lost_by: Option<AgentSpec>,
     /// Agent that searches every position [default: az:pretrained,sims=200 where it fits the game, else alphabeta:depth=4]
     #[arg(long, value_name = "AGENT")]
     agent: Option<AgentSpec>,
@@ -70,7 +80,16 @@ pub(crate) struct Review {
 
 impl Review {
     pub(crate) fn run(&self, games: &Games) -> Result<ExitCode> {
-        let file = NamedFile::read(&self.file, self.number)?;
+        let lost = self.lost_games()?;
+        let first = match &lost[..] {
+            [] if self.lost || self.lost_by.is_some() => {
+                print_text("it has lost no game");
+                return Ok(ExitCode::SUCCESS);
+            }
+            lost => lost.first(),
+        };
+        let number = first.map_or(self.number, |game| Some(game.number));
+        let file = NamedFile::read(&self.file, number)?;
         let game = file.game(self.game.as_deref(), &self.params, games)?;
         let game: &dyn PlayableGame = &*game;
         let replay = file.replay(game)?;
@@ -100,9 +119,38 @@ impl Review {
         }
         match self.json {
             true => print_json(&json!(review)),
-            false => print_text(&review.text(&|plies| self.play_on(game, &review, plies))),
+            false => {
+                if let Some(first) = first {
+                    print_prose(&self.lost_text(&lost, first, &review));
+                }
+                print_text(&review.text(&|plies| self.play_on(game, &review, number, plies)));
+            }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The games that are asked for with `--lost` and `--lost-by`.
+    fn lost_games(&self) -> Result<Vec<LostGame>> {
+        let agent = self.lost_by.as_ref().map(ToString::to_string);
+        if self.lost || agent.is_some() { LostGame::read(&self.file, agent.as_deref()) } else { Ok(Vec::new()) }
+    }
+
+    /// The list of lost games, and whether the reviewed one was lost before a move of the agent's own.
+    fn lost_text(&self, lost: &[LostGame], first: &LostGame, review: &Reviewed) -> String {
+        let game = |LostGame { number, side, plies, ending }: &LostGame| {
+            format!("game {number}, as {side}, {plies} plies, {}\n", ending.words())
+        };
+        let list: String = lost.iter().map(game).collect();
+        let others = format!("turnstone review {} --number N", shell_path(&self.file));
+        let early = match review.lost_from_the_start(first.side) {
+            Some(Source::Search) => ": by the search's estimate lost before its first own move",
+            Some(_) => ": lost before its first own move",
+            None => "",
+        };
+        let (count, number) = (lost.len(), first.number);
+        let games = if count == 1 { "game" } else { "games" };
+        let head = format!("{count} lost {games}; to review another: {others}");
+        format!("{}\n{list}\nreview of game {number}{early}", as_called(&head))
     }
 
     fn exact_values(&self, game: &dyn PlayableGame) -> Result<Box<dyn DynExactValues>> {
@@ -114,9 +162,9 @@ impl Review {
     }
 
     /// The command that plays on after this many plies, for the player to move.
-    fn play_on(&self, game: &dyn PlayableGame, review: &Reviewed, plies: usize) -> String {
+    fn play_on(&self, game: &dyn PlayableGame, review: &Reviewed, number: Option<usize>, plies: usize) -> String {
         let named = self.game.as_ref().map(|name| format!(" {name}{}", param_options(game))).unwrap_or_default();
-        let number = self.number.map(|number| format!(" --number {number}")).unwrap_or_default();
+        let number = number.map(|number| format!(" --number {number}")).unwrap_or_default();
         let mover = review.moves.get(plies).map_or(1, |played| played.player);
         let (file, opponent) = (shell_path(&self.file), 3 - mover);
         let agent = shell_word(&review.agent);

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use turnstone_agents::AgentSpec;
+use turnstone_agents::{AgentSpec, path_in_spec};
+use turnstone_trainer::run_folder::RunFolder;
 
 /// The specs, with one for each file in place of one whose checkpoint has a `*` in its name, in the order of the names.
 ///
@@ -44,12 +45,11 @@ pub(super) fn expanded(specs: &[AgentSpec]) -> Result<Vec<AgentSpec>> {
 /// # Errors
 /// The run has none.
 pub(super) fn of_run(run: &Path, every: usize, simulations: u32) -> Result<Vec<AgentSpec>> {
-    let pattern = run.join("checkpoints").join("step_*.safetensors");
-    let spec = format!("az:{},sims={simulations}", pattern.display()).parse()?;
-    let all = expanded(&[spec]).with_context(|| format!("run {} has no numbered checkpoints", run.display()))?;
-    let mut chosen: Vec<AgentSpec> = all.into_iter().rev().step_by(every).collect();
-    chosen.reverse();
-    Ok(chosen)
+    let all = RunFolder::open(run)?.numbered_checkpoints()?;
+    ensure!(!all.is_empty(), "run {} has no numbered checkpoints", run.display());
+    let spec = |path: &Path| Ok(format!("az:{},sims={simulations}", path_in_spec(path)).parse()?);
+    let chosen = all.iter().enumerate().filter(|(i, _)| (all.len() - 1 - i).is_multiple_of(every));
+    chosen.map(|(_, (_, path))| spec(path)).collect()
 }
 
 #[cfg(test)]
@@ -64,6 +64,7 @@ mod tests {
         for name in ["step_00000200.safetensors", "step_00000100.safetensors", "step_00000300.safetensors", "other"] {
             fs::write(folder.join(name), "").expect("writable");
         }
+        fs::write(run.path().join("config.toml"), "").expect("writable");
         let shown = |specs: Result<Vec<AgentSpec>>| {
             let specs = specs.map_err(|error| format!("{error:#}"))?;
             let text = specs.iter().map(|spec| spec.to_string().replace(&*folder.to_string_lossy(), "."));
@@ -81,6 +82,8 @@ mod tests {
         let found = shown(expanded(&specs("*200.safetensors"))).expect("one");
         assert!(found[0].starts_with("az:./step_00000200.safetensors,") && found[0].contains("draw=0.5"), "{found:?}");
         assert_eq!(found[1..], ["random"]);
-        assert!(shown(of_run(&folder, 1, 9)).expect_err("it is no run").contains("has no numbered checkpoints"));
+        assert!(shown(of_run(&folder, 1, 9)).expect_err("it is no run").contains("holds no run"));
+        fs::write(folder.join("config.toml"), "").expect("writable");
+        assert!(shown(of_run(&folder, 1, 9)).expect_err("a new run").contains("has no numbered checkpoints"));
     }
 }

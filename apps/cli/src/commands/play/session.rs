@@ -139,8 +139,7 @@ impl<'a> Session<'a> {
                 return Ok(false);
             }
         };
-        let review = format!("turnstone review {}", shell_path(&file));
-        self.screen.say(&printable(&format!("saved as {}; to review it: {}", file.display(), as_called(&review))));
+        self.screen.say(&saved_as(&file));
         let words = ["review", "again", "quit"].map(String::from);
         if !is_over {
             return Ok(false);
@@ -301,10 +300,8 @@ impl<'a> Session<'a> {
             },
             Command::Save(file) => match self.save(file.as_deref()) {
                 Ok(file) => {
-                    let review = format!("turnstone review {}", shell_path(&file));
-                    let (file, review) = (file.display(), as_called(&review));
-                    let line = format!("saved as {file}; to continue from here: {}", self.continuation());
-                    self.screen.say(&printable(&format!("{line}\nto review the game: {review}")));
+                    let more = printable(&format!("to continue from here: {}", self.continuation()));
+                    self.screen.say(&format!("{}\n{more}", saved_as(&file)));
                 }
                 Err(error) => self.screen.say(&printable(&format!("{error:#}"))),
             },
@@ -371,4 +368,10 @@ impl<'a> Session<'a> {
             None => String::new(),
         }
     }
+}
+
+/// Where a game was saved, and the command that reviews it.
+fn saved_as(file: &Path) -> String {
+    let review = format!("turnstone review {}", shell_path(file));
+    printable(&format!("saved as {}; to review it: {}", file.display(), as_called(&review)))
 }
