@@ -165,7 +165,15 @@ impl Config {
             table.remove("net");
         }
         overrides.iter().try_for_each(|change| change.apply(&mut table))?;
-        let config = Self::of_table(table)?;
+        Self::of_values(table, games)
+    }
+
+    /// [`Config::parse`] of values that have no lines.
+    ///
+    /// # Errors
+    /// One line that names the key.
+    pub fn of_values<T: DynGame + ?Sized>(values: Table, games: &Games<T>) -> Result<Self, String> {
+        let config = Self::of_table(values)?;
         config.validate(games)?;
         Ok(config)
     }

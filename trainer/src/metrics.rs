@@ -10,7 +10,7 @@ use turnstone_search::CacheStats;
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
 use turnstone_arena::page::PERCENT;
-use turnstone_arena::{BySeat, LadderRating, MatchResult, MatchScore, Meeting};
+use turnstone_arena::{BySeat, Estimate, LadderRating, MatchResult, MatchScore, Meeting};
 
 /// Metrics of one iteration. All but `timing` are identical when a run is repeated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -85,6 +85,12 @@ impl MatchMetrics {
             elo_interval: elo_interval.map(finite),
             distinct_games: Some(result.distinct_games),
         }
+    }
+
+    /// Returns the score with its interval.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        Estimate { value: self.score, interval: self.score_interval }
     }
 
     /// Returns the Elo difference, infinite if every game was won or every game lost.

@@ -14,7 +14,7 @@ use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 
 pub use plan::{Axis, MOST_VARIANTS, Plan, Variant};
-pub use results::{Measure, VariantResult, best_first, table};
+pub use results::{Measure, Ranking, VariantResult, best_first, table};
 
 use crate::config::LONGEST_CONFIG;
 use crate::report::LiveRun;

@@ -67,7 +67,7 @@ fn the_best_variant_comes_first() {
     // The same command has nothing left to do; another one does not touch the folder.
     let again = run(place.path(), &RATES);
     let table = String::from_utf8(again.stdout).expect("UTF-8");
-    assert!(table.starts_with("run  iterations") && table.lines().count() == 4, "{table}");
+    assert!(table.starts_with("run  iterations") && table.lines().count() == 5, "{table}");
     let other = run(place.path(), &["--vary", "learn.batch=16,32"]);
     let fault = String::from_utf8(other.stderr).expect("UTF-8");
     assert!(!other.status.success() && fault.contains("holds a sweep of other values"), "{fault}");

@@ -3,10 +3,10 @@
 //! A [`Site`] answers requests, which [`serve`] reads from the network. No part of a request becomes a
 //! path: [`Route`] lists the possible targets, names in it are looked up, and files have fixed names.
 
+mod run_list;
 mod route;
 mod reply;
 mod assets;
-mod run_list;
 mod pages;
 mod site;
 mod request;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::SystemTime;
 
 use turnstone_arena::page::{Page, Section, escaped, title};
+use turnstone_base::times::duration;
 use turnstone_trainer::report::LiveRun;
 
 use crate::route::encoded;
@@ -55,13 +56,14 @@ fn table_row(Row { entry, run, has_checkpoint }: &Row) -> String {
         Some(Ok(run)) => {
             let game = escaped(run.config.game.get("name").and_then(|name| name.as_str()).unwrap_or_default());
             let (done, planned) = (run.history.last().map_or(0, |last| last.iteration), run.config.run.iterations);
+            let left = run.time_left().map(|left| format!(", {} left", duration(left))).unwrap_or_default();
             let score = run.newest_score().map_or_else(|| "–".to_owned(), |score| format!("{:.1} %", 100.0 * score));
             let play = match has_checkpoint {
                 true => play_link(&entry.name, "latest.safetensors", "play"),
                 false => String::new(),
             };
             format!(
-                r#"<tr><td><label><input type="checkbox" aria-label="compare" name="run" value="{name}" form="compare"> </label><a href="/runs/{address}">{name}</a></td><td>{}</td><td>{done} of {planned}</td><td>{score}</td><td>{play}{report}</td><td>{age}</td></tr>"#,
+                r#"<tr><td><label><input type="checkbox" aria-label="compare" name="run" value="{name}" form="compare"> </label><a href="/runs/{address}">{name}</a></td><td>{}</td><td>{done} of {planned}{left}</td><td>{score}</td><td>{play}{report}</td><td>{age}</td></tr>"#,
                 escaped(&title(&game))
             )
         }

@@ -3,6 +3,8 @@
 use percent_encoding::percent_decode_str;
 use turnstone_trainer::report::MOST_RUNS;
 
+use crate::run_list::sweep_run;
+
 /// Maximum length of a name.
 const LONGEST_NAME: usize = 255;
 
@@ -44,7 +46,10 @@ impl Route {
     /// The target of a path with an optional query; `None` if there is no such target.
     #[must_use]
     pub fn of(path: &str, query: Option<&str>) -> Option<Self> {
-        let parts: Vec<String> = path.strip_prefix('/')?.split('/').map(decoded).collect::<Option<_>>()?;
+        let parts = path.strip_prefix('/')?.split('/').enumerate();
+        let is_run = path.starts_with("/runs/");
+        let parts = parts.map(|(i, part)| if is_run && i == 1 { run_name(part) } else { decoded(part) });
+        let parts: Vec<String> = parts.collect::<Option<_>>()?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts[..] {
             ["runs"] | ["runs", ""] => Some(Self::Runs),
@@ -80,14 +85,27 @@ impl Checkpoint {
 /// separator or a control character, `.`, `..`, and those that are no UTF-8.
 fn decoded(part: &str) -> Option<String> {
     let name = percent_decode_str(part).decode_utf8().ok()?;
+    is_harmless(&name).then(|| name.into_owned())
+}
+
+fn is_harmless(name: &str) -> bool {
     let harmless = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
-    (name.len() <= LONGEST_NAME && name.chars().all(harmless) && name != "." && name != "..").then(|| name.into_owned())
+    name.len() <= LONGEST_NAME && name.chars().all(harmless) && name != "." && name != ".."
+}
+
+/// The name of a run, or of one of a sweep with its separator.
+fn run_name(part: &str) -> Option<String> {
+    let name = percent_decode_str(part).decode_utf8().ok()?;
+    match sweep_run(&name) {
+        Some((sweep, _)) => is_harmless(sweep).then(|| name.into_owned()),
+        None => decoded(part),
+    }
 }
 
 /// The runs that `run=a&run=b` names.
 fn compared(query: &str) -> Option<Vec<String>> {
     let names =
-        query.split('&').filter_map(|part| part.strip_prefix("run=")).map(|name| decoded(&name.replace('+', " ")));
+        query.split('&').filter_map(|part| part.strip_prefix("run=")).map(|name| run_name(&name.replace('+', " ")));
     let mut names = names.collect::<Option<Vec<_>>>()?;
     names.dedup();
     names.truncate(MOST_RUNS);
@@ -114,6 +132,8 @@ mod tests {
         assert_eq!(of("/runs/a%20b/"), Some(Route::Run("a b".into())));
         assert_eq!(of("/runs/a/best.safetensors"), Some(Route::Checkpoint("a".into(), Checkpoint::Best)));
         assert_eq!(of("/runs/a/config.toml"), None);
+        assert_eq!(of("/runs/a%2F12/live"), Some(Route::Live("a/12".into())));
+        assert_eq!(of(&format!("/runs/{}", encoded("a b/3"))), Some(Route::Run("a b/3".into())));
         let compared = Route::of("/compare", Some("run=a&x=1&run=b%2Bc+d"));
         assert_eq!(compared, Some(Route::Compare(vec!["a".into(), "b+c d".into()])));
     }
@@ -137,6 +157,10 @@ mod tests {
             "//etc/passwd",
             "/runs/a/../b",
             "/runs/a/checkpoints/step_1.safetensors",
+            "/runs/..%2f1",
+            "/runs/a%2f1%2f2",
+            "/runs/a%2fb",
+            "/agents/a%2f1",
         ] {
             assert_eq!(Route::of(path, None), None, "{path}");
         }
@@ -155,6 +179,7 @@ mod tests {
                 Some(Route::Runs | Route::RunsJson) | None => vec![],
             };
             for name in names {
+                let name = sweep_run(&name).map_or(name.clone(), |(sweep, _)| sweep.to_owned());
                 let parts: Vec<_> = std::path::Path::new("/base").join(&name).components().skip(2).map(|part| part.as_os_str().to_owned()).collect();
                 prop_assert!(parts.is_empty() || parts == [std::ffi::OsString::from(&name)]);
             }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use turnstone_trainer::sweep::MOST_VARIANTS;
+
 /// Maximum number of folders in the list.
 const MOST: usize = 2000;
 
@@ -44,8 +46,15 @@ impl RunList {
             Err(error) => return Err(error),
         };
         let mut entries = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for entry in listing.flatten().take(MOST) {
             let Ok(name) = entry.file_name().into_string() else { continue };
+            if self.file(&name, "sweep.toml").is_some() {
+                names.extend((1..=MOST_VARIANTS).map(|number| format!("{name}/{number}")));
+            }
+            names.push(name);
+        }
+        for name in names {
             let Some(path) = self.find(&name) else { continue };
             let is_run = path.join("config.toml").is_file();
             let has_report = path.join("report.html").is_file();
@@ -59,19 +68,25 @@ impl RunList {
                 });
             }
         }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let place = |entry: &Entry| match sweep_run(&entry.name) {
+            Some((sweep, number)) => (sweep.to_owned(), number),
+            None => (entry.name.clone(), 0),
+        };
+        entries.sort_by_key(place);
         Ok(entries)
     }
 
-    /// The folder of this name, if it is listed and does not lead out of the folder of runs.
+    /// The folder of this name, or of a run of a sweep, if it is listed and does not lead out of the folder of runs.
     pub(crate) fn find(&self, name: &str) -> Option<PathBuf> {
-        let mut parts = Path::new(name).components();
+        let (folder, number) = sweep_run(name).map_or((name, None), |(sweep, number)| (sweep, Some(number)));
+        let mut parts = Path::new(folder).components();
         let single = matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None));
         if !single || name.starts_with('.') {
             return None;
         }
         let root = self.folder.canonicalize().ok()?;
-        let path = root.join(name).canonicalize().ok()?;
+        let path = root.join(folder);
+        let path = number.map_or(path.clone(), |number| path.join(number.to_string())).canonicalize().ok()?;
         (path.starts_with(&root) && path != root && path.is_dir()).then_some(path)
     }
 
@@ -81,6 +96,13 @@ impl RunList {
         let path = self.find(name)?.join(file).canonicalize().ok()?;
         (path.starts_with(&root) && path.is_file()).then_some(path)
     }
+}
+
+/// The parts of the name of a run of a sweep, as `rates/2`.
+pub(crate) fn sweep_run(name: &str) -> Option<(&str, usize)> {
+    let (sweep, number) = name.split_once('/')?;
+    let number = number.parse().ok().filter(|variant: &usize| *variant > 0 && variant.to_string() == number)?;
+    Some((sweep, number))
 }
 
 /// Size and time of a file.
@@ -112,8 +134,17 @@ mod tests {
             std::os::unix::fs::symlink(outside.path().join("latest.safetensors"), run.join("report.html")).unwrap();
         }
         let list = RunList::new(root.path().to_owned());
-        let names: Vec<String> = list.entries().unwrap().into_iter().map(|entry| entry.name).collect();
-        assert_eq!(names, ["run"]);
+        let names = || list.entries().unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+        assert_eq!(names(), ["run"]);
+        for number in ["1", "2", "10", "x"] {
+            let variant = root.path().join("rates").join(number);
+            fs::create_dir_all(&variant).unwrap();
+            fs::write(variant.join("config.toml"), "").unwrap();
+        }
+        assert_eq!(names(), ["run"], "a folder that is no sweep");
+        fs::write(root.path().join("rates/sweep.toml"), "").unwrap();
+        assert_eq!(names(), ["rates/1", "rates/2", "rates/10", "run"]);
+        assert!(list.file("rates/10", "config.toml").is_some());
         assert!(list.file("run", "best.safetensors").is_some());
         for (name, file) in [
             ("run", "latest.safetensors"),
@@ -121,6 +152,10 @@ mod tests {
             ("link", "latest.safetensors"),
             ("..", "config.toml"),
             ("run/..", "x"),
+            ("rates/x", "config.toml"),
+            ("rates/01", "config.toml"),
+            ("rates/1/.", "config.toml"),
+            ("../1", "config.toml"),
             ("", "config.toml"),
             (".hidden", "config.toml"),
             ("/etc", "passwd"),

@@ -151,6 +151,7 @@ impl Site {
                 "game": run.config.game,
                 "iteration": run.history.last().map_or(0, |last| last.iteration),
                 "iterations": run.config.run.iterations,
+                "seconds_left": run.time_left().map(|left| left.as_secs()),
                 "score": run.newest_score(),
                 "checkpoint": row.has_checkpoint,
             }))

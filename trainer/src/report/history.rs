@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use turnstone_arena::Estimate;
 use turnstone_base::files::read_bounded;
 
 use crate::metrics::{MatchMetrics, Metrics};
@@ -75,6 +76,12 @@ pub(super) fn matches<'a>(
     history.iter().flat_map(move |iteration| {
         iteration.arena.iter().filter(move |result| result.opponent == opponent).map(move |result| (iteration, result))
     })
+}
+
+/// The mean score of the newest matches against the opponents, 0..=1.
+pub(crate) fn newest_score(history: &[Metrics]) -> Option<Estimate> {
+    let newest = history.iter().rev().find(|iteration| !iteration.arena.is_empty())?;
+    Estimate::mean(&newest.arena.iter().map(MatchMetrics::estimate).collect::<Vec<_>>())
 }
 
 /// The iteration whose checkpoint is `best.safetensors`: the one with the greatest mean score, the last among equals.

@@ -10,7 +10,8 @@ use crate::metrics::Metrics;
 use turnstone_arena::page::{escaped, grouped};
 use turnstone_base::times::duration;
 
-/// The header of the page. `training` says whether a process holds the run's lock, if that is known.
+/// The header of the page. `training` says whether a process holds the run's lock, if that is known, and `left` the time that
+/// it takes.
 pub(super) fn header(
     game: &str,
     params: &str,
@@ -18,6 +19,7 @@ pub(super) fn header(
     config: &Config,
     history: &[Metrics],
     training: Option<bool>,
+    left: Option<Duration>,
 ) -> String {
     let (done, planned) = (history.last().map_or(0, |last| last.iteration), config.run.iterations);
     let pill = if done >= planned {
@@ -28,7 +30,8 @@ pub(super) fn header(
             Some(false) => "interrupted",
             None => "running or interrupted",
         };
-        format!(r#"<span class="pill open">iteration {done} of {planned}: {state}</span>"#)
+        let left = left.map(|left| format!(", {} left", duration(left))).unwrap_or_default();
+        format!(r#"<span class="pill open">iteration {done} of {planned}: {state}{left}</span>"#)
     };
     let (game, params, network) = (escaped(game), escaped(params), escaped(network));
     let (results, state) = (headline(history), standing(config, history));

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use turnstone_arena::LadderRating;
 use turnstone_arena::grading::Share;
+use turnstone_arena::{Estimate, LadderRating};
 use turnstone_base::times::duration;
 
-use crate::metrics::{MatchMetrics, Metrics};
+use crate::metrics::Metrics;
+use crate::report::newest_score;
 
 /// What variants are ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,8 +71,8 @@ pub struct VariantResult {
     pub critical: Option<Share>,
     /// Rating on the game's ladder.
     pub ladder: Option<LadderRating>,
-    /// Mean score of the matches, 0..=1, and the number of their games.
-    pub score: Option<(f64, usize)>,
+    /// Mean score of the matches, 0..=1.
+    pub score: Option<Estimate>,
 }
 
 impl VariantResult {
@@ -81,7 +82,6 @@ impl VariantResult {
         let last = history.last();
         let evaluated = |is: fn(&Metrics) -> bool| history.iter().rev().find(|iteration| is(iteration));
         let grade = evaluated(|iteration| iteration.grade.is_some()).and_then(|iteration| iteration.grade.as_ref());
-        let matches = evaluated(|iteration| !iteration.arena.is_empty()).map(|iteration| &iteration.arena);
         let ladder = evaluated(|iteration| iteration.ladder.is_some()).and_then(|iteration| iteration.ladder.as_ref());
         Self {
             variant: variant.to_owned(),
@@ -92,31 +92,37 @@ impl VariantResult {
             kept: grade.map(|grade| grade.all),
             critical: grade.map(|grade| grade.critical),
             ladder: ladder.cloned(),
-            score: matches.map(|matches| {
-                let sum: f64 = matches.iter().map(|result| result.score).sum();
-                (sum / matches.len() as f64, matches.iter().map(MatchMetrics::games).sum())
-            }),
+            score: newest_score(history),
         }
     }
 
-    /// The value by which it is ranked, if it was measured.
-    fn value(&self, measure: Measure) -> Option<f64> {
+    /// What it is ranked by, if that was measured: shares, or Elo on the ladder.
+    fn measured(&self, measure: Measure) -> Option<Estimate> {
+        let of = |share: Share| Estimate { value: share.value(), interval: share.interval };
         match measure {
-            Measure::Kept => self.kept.map(|share| share.value()),
-            Measure::Critical => self.critical.map(|share| share.value()),
-            Measure::Ladder => self.ladder.as_ref().map(|rating| rating.score),
-            Measure::Score => self.score.map(|(score, _)| score),
+            Measure::Kept => self.kept.map(of),
+            Measure::Critical => self.critical.map(of),
+            Measure::Ladder => self.ladder.as_ref().map(LadderRating::estimate),
+            Measure::Score => self.score,
         }
     }
 }
 
-/// The places of the results, best first; among equals in their order. Without a measure the first that every variant
-/// has decides.
+/// The order of variants by a measure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ranking {
+    /// The measure.
+    pub measure: Measure,
+    /// Places of the results, best first; among equals in their order.
+    pub order: Vec<usize>,
+}
+
+/// Ranks the results. Without a measure the first that every variant has decides.
 ///
 /// # Errors
 /// The variants were not evaluated by the measure.
-pub fn best_first(results: &[VariantResult], by: Option<Measure>) -> Result<Vec<usize>> {
-    let has = |measure: &Measure| results.iter().all(|result| result.value(*measure).is_some());
+pub fn best_first(results: &[VariantResult], by: Option<Measure>) -> Result<Ranking> {
+    let has = |measure: &Measure| results.iter().all(|result| result.measured(*measure).is_some());
     let measure = match by {
         Some(measure) => Some(measure).filter(has),
         None => Measure::ALL.into_iter().find(has),
@@ -126,22 +132,43 @@ pub fn best_first(results: &[VariantResult], by: Option<Measure>) -> Result<Vec<
         format!("the runs have no {by} to be ranked by; see [arena] in the config")
     })?;
     let mut order: Vec<usize> = (0..results.len()).collect();
-    let value = |&place: &usize| results[place].value(measure).unwrap_or(f64::NEG_INFINITY);
+    // The score on the ladder is finite where the rating is not.
+    let value = |&place: &usize| match (measure, &results[place].ladder) {
+        (Measure::Ladder, Some(rating)) => rating.score,
+        _ => results[place].measured(measure).map_or(f64::NEG_INFINITY, |measured| measured.value),
+    };
     order.sort_by(|a, b| value(b).total_cmp(&value(a)));
-    Ok(order)
+    Ok(Ranking { measure, order })
 }
 
-/// One line per variant, in the given order, with 95 % intervals.
+/// One line per variant, best first, with 95 % intervals, and whether it differs from the best.
 #[must_use]
-pub fn table(results: &[VariantResult], order: &[usize]) -> String {
-    let share = |share: Option<Share>| match share {
-        Some(share) => {
-            let [low, high] = share.interval.map(|end| 100.0 * end);
-            format!("{:.1} % [{low:.1}, {high:.1}]", 100.0 * share.value())
+pub fn table(results: &[VariantResult], ranking: &Ranking) -> String {
+    let shown = |estimate: Option<Estimate>, scale: f64, digits: usize, unit: &str| match estimate {
+        Some(Estimate { value, interval }) => {
+            let [low, high] = interval.map(|end| scale * end);
+            format!("{:.digits$}{unit} [{low:.digits$}, {high:.digits$}]", scale * value)
         }
         None => "-".into(),
     };
-    let head = ["run", "iterations", "time", "keeps the value", "critical", "ladder Elo", "score", "variant"];
+    let Ranking { measure, order } = ranking;
+    let measured = |place: usize| results[place].measured(*measure);
+    let against_best = |place: usize| match (measured(place), order.first().and_then(|&best| measured(best))) {
+        (Some(_), _) if order.first() == Some(&place) => "best",
+        (Some(own), Some(best)) => own.minus(&best).verdict(),
+        _ => "-",
+    };
+    let head = [
+        "run",
+        "iterations",
+        "time",
+        "keeps the value",
+        "critical",
+        "ladder Elo",
+        "score",
+        "against the best",
+        "variant",
+    ];
     let mut rows = vec![head.map(str::to_owned)];
     for &place in order {
         let result = &results[place];
@@ -150,10 +177,11 @@ pub fn table(results: &[VariantResult], order: &[usize]) -> String {
             (place + 1).to_string(),
             result.iteration.to_string(),
             duration(time),
-            share(result.kept),
-            share(result.critical),
-            result.ladder.as_ref().map_or_else(|| "-".into(), |rating| format!("{:.0}", rating.elo)),
-            result.score.map_or_else(|| "-".into(), |(score, games)| format!("{:.1} % of {games}", 100.0 * score)),
+            shown(result.measured(Measure::Kept), 100.0, 1, " %"),
+            shown(result.measured(Measure::Critical), 100.0, 1, " %"),
+            shown(result.measured(Measure::Ladder), 1.0, 0, ""),
+            shown(result.measured(Measure::Score), 100.0, 1, " %"),
+            against_best(place).to_owned(),
             result.variant.clone(),
         ]);
     }
@@ -170,7 +198,10 @@ pub fn table(results: &[VariantResult], order: &[usize]) -> String {
         text += line.trim_end();
         text.push('\n');
     }
-    text
+    let name = measure.name();
+    text + &format!(
+        "ranked by {name}; intervals are 95 % and of the evaluation alone: another seed may change the order\n"
+    )
 }
 
 #[cfg(test)]
@@ -188,7 +219,7 @@ mod tests {
             kept,
             critical: kept,
             ladder: None,
-            score: score.map(|score| (score, 40)),
+            score: score.map(|score| Estimate { value: score, interval: [score - 0.1, score + 0.1] }),
         }
     }
 
@@ -200,22 +231,30 @@ mod tests {
             result(Some(95), Some(0.7)),
             result(Some(80), Some(0.95)),
         ];
-        assert_eq!(best_first(&results, None).unwrap(), [1, 2, 0, 3], "by grade, equals in order");
-        assert_eq!(best_first(&results, Some(Measure::Score)).unwrap(), [3, 0, 2, 1]);
+        assert_eq!(best_first(&results, None).unwrap().order, [1, 2, 0, 3], "by grade, equals in order");
+        assert_eq!(best_first(&results, Some(Measure::Score)).unwrap().order, [3, 0, 2, 1]);
         let error = best_first(&results, Some(Measure::Ladder)).unwrap_err();
         assert!(error.to_string().contains("no ladder"), "{error}");
         let mixed = [result(None, Some(0.1)), result(Some(90), Some(0.2))];
-        assert_eq!(best_first(&mixed, None).unwrap(), [1, 0], "the grade of one alone says nothing");
+        assert_eq!(best_first(&mixed, None).unwrap().order, [1, 0], "the grade of one alone says nothing");
         assert!(best_first(&[result(None, None)], None).is_err());
     }
 
     #[test]
-    fn the_table_leaves_out_what_was_not_measured() {
-        let text = table(&[result(Some(90), None), result(Some(95), None)], &[1, 0]);
+    fn the_table_has_what_was_measured_and_says_what_differs() {
+        let results = [result(Some(90), None), result(Some(95), None), result(Some(60), None)];
+        let text = table(&results, &best_first(&results, None).unwrap());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0].split_whitespace().next(), Some("run"));
         assert!(!lines[0].contains("ladder") && !lines[0].contains("score") && lines[0].ends_with("variant"));
         assert!(lines[1].starts_with("2 ") && lines[1].contains("95.0 % [88.8, 97.8]"), "{text}");
         assert!(lines[1].contains("1 min 01 s") && lines[1].ends_with("learn.batch=64"), "{text}");
+        for (line, verdict) in lines[1..4].iter().zip(["  best  ", "  no clear difference  ", "  worse  "]) {
+            assert!(line.contains(verdict), "{text}");
+        }
+        assert!(lines[4].starts_with("ranked by kept; "), "{text}");
+        let scored = [result(None, Some(0.5)), result(None, Some(0.9))];
+        let text = table(&scored, &best_first(&scored, None).unwrap());
+        assert!(text.contains("90.0 % [80.0, 100.0]") && text.contains("worse"), "{text}");
     }
 }

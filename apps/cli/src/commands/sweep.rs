@@ -69,12 +69,12 @@ impl Sweep {
 
     /// Prints the variants, the best first.
     fn print(&self, results: &[VariantResult]) -> Result<()> {
-        let order = best_first(results, self.by)?;
+        let ranking = best_first(results, self.by)?;
         if self.json {
-            let ranked: Vec<&VariantResult> = order.iter().map(|&place| &results[place]).collect();
+            let ranked: Vec<&VariantResult> = ranking.order.iter().map(|&place| &results[place]).collect();
             print_json(&serde_json::json!({ "runs": ranked }));
         } else {
-            print_text(&table(results, &order));
+            print_text(&table(results, &ranking));
         }
         Ok(())
     }
