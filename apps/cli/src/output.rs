@@ -62,6 +62,12 @@ fn escaped_json(json: &str) -> String {
     line
 }
 
+/// Probabilities of win, draw and loss, as `win 60 %, draw 6 %, loss 34 %`.
+pub(crate) fn in_words(win_draw_loss: [f32; 3]) -> String {
+    let [win, draw, loss] = win_draw_loss.map(|p| 100.0 * p);
+    format!("win {win:.0} %, draw {draw:.0} %, loss {loss:.0} %")
+}
+
 /// A text as one printable line of bounded length: newlines become spaces, other control characters are escaped, and
 /// `more` stands for what is cut off.
 pub(crate) fn one_line(text: &str, more: &str) -> String {

@@ -7,6 +7,7 @@ mod checkpoints;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -170,7 +171,9 @@ impl Arena {
         drawn.notes().for_each(|note| reporter.line(note));
         let (standings, efforts, all) = (Standings::new(drawn.header()), Efforts::new(drawn.header()), drawn.games());
         let bar = reporter.watched_bar(all as u64);
+        let in_turn = Mutex::new(());
         let progress = |game: &GameRecord| {
+            let _turn = in_turn.lock();
             let games = standings.add(game);
             if reporter.shows_bars() {
                 bar.set_message(standings.to_string());

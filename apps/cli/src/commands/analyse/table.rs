@@ -5,6 +5,8 @@ use turnstone_agents::{Agent, Analysis, Budget, Change, PlayableGame, SearchRequ
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_env::AnyState;
 
+use crate::output::in_words;
+
 /// Most moves that are shown, and most plies of a line.
 const MOST_MOVES: usize = 12;
 const MOST_PLIES: usize = 8;
@@ -28,7 +30,6 @@ pub(super) fn searched(game: &dyn PlayableGame, state: &AnyState, agent: &Agent)
 /// The moves with visits, priors, values and lines; values are for the player to move.
 fn table(game: &dyn PlayableGame, state: &AnyState, analysis: &Analysis) -> String {
     let (mover, sign) = (analysis.mover, analysis.mover.sign());
-    let percent = |part: f32| format!("{:.1} %", 100.0 * part);
     let result = |value: f32| match value {
         value if value > 0.0 => "won",
         value if value < 0.0 => "lost",
@@ -36,10 +37,7 @@ fn table(game: &dyn PlayableGame, state: &AnyState, analysis: &Analysis) -> Stri
     };
     let estimate = match analysis.proven {
         Some(value) => format!("proven: {}", result(sign * f32::from(value))),
-        None => {
-            let [win, draw, loss] = analysis.estimate.win_draw_loss(mover).map(percent);
-            format!("{win} win, {draw} draw, {loss} loss")
-        }
+        None => in_words(analysis.estimate.win_draw_loss(mover)),
     };
     let mut text = format!(
         "position  {}\n{mover} to move: {estimate}; {} simulations\n\n",
@@ -58,7 +56,7 @@ fn table(game: &dyn PlayableGame, state: &AnyState, analysis: &Analysis) -> Stri
         };
         let line = &action.line[..action.line.len().min(MOST_PLIES)];
         let (visits, prior, line) =
-            (action.root.visits, percent(action.root.prior), game.line_texts(state, line).join(" "));
+            (action.root.visits, format!("{:.1} %", 100.0 * action.root.prior), game.line_texts(state, line).join(" "));
         text += format!("{name:<width$} {visits:>7} {prior:>7} {value:>6}  {line}").trim_end();
         text.push('\n');
     }
@@ -88,7 +86,7 @@ mod tests {
         let text = of("mancala", None, "az:pretrained,sims=50").expect("a table");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("position  4,4,4,4,4,4/0"), "{text}");
-        assert!(lines[1].starts_with("player 1 to move: ") && lines[1].ends_with(" loss; 50 simulations"), "{text}");
+        assert!(lines[1].starts_with("player 1 to move: ") && lines[1].ends_with(" %; 50 simulations"), "{text}");
         assert_eq!(lines[3].split_whitespace().collect::<Vec<_>>(), ["move", "visits", "prior", "value", "line"]);
         let rows: Vec<Vec<&str>> = lines[4..].iter().map(|line| line.split_whitespace().collect()).collect();
         let visits: Vec<u32> = rows.iter().map(|row| row[1].parse().expect("visits")).collect();

@@ -18,10 +18,11 @@ use super::command::{Command, HELP, WORDS};
 use super::notation;
 use super::prompt::Prompt;
 use super::screen::{Screen, move_line};
-use super::view::{best_line, coloured, in_words, numbered, soft};
+use super::view::{best_line, coloured, numbered, soft};
 use crate::args::param_options;
 use crate::commands::rules::how_to_play;
 use crate::commands::show::describe;
+use crate::output::in_words;
 use crate::program_name::as_called;
 
 /// How a game is played.

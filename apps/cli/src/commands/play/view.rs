@@ -5,6 +5,8 @@ use turnstone_agents::SearchInfo;
 use turnstone_base::terminal::terminal_size;
 use turnstone_env::{AnyState, DynGame};
 
+use crate::output::in_words;
+
 const PLAYERS: [Style; 2] = [AnsiColor::Cyan.on_default().bold(), AnsiColor::Yellow.on_default().bold()];
 const SOFT: Style = Style::new().dimmed();
 
@@ -28,12 +30,6 @@ pub(super) fn numbered(game: &dyn DynGame, state: &AnyState) -> String {
     rows.map(|row| row.iter().map(|item| format!("{item:<width$}")).collect::<String>().trim_end().to_owned())
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// `win 60 %, draw 6 %, loss 34 %`.
-pub(super) fn in_words(win_draw_loss: [f32; 3]) -> String {
-    let [win, draw, loss] = win_draw_loss.map(|p| 100.0 * p);
-    format!("win {win:.0} %, draw {draw:.0} %, loss {loss:.0} %")
 }
 
 /// What a search reports, to follow the time: `, win 60 %, draw 6 %, loss 34 %, best c4 d3 b1`.
