@@ -222,7 +222,7 @@ mod tests {
         let groups = groups(&runs);
         let names: Vec<&str> = groups.iter().map(|group| &group.name[..]).collect();
         assert_eq!(names, ["64-1, 64-3", "32-2"]);
-        let points = |group| points(group, |iteration| iteration.mean_score());
+        let points = |group| points(group, Metrics::mean_score);
         let point = |x, y, interval| Point { x, y, interval };
         let band = [point(1.0, 0.375, Some([0.25, 0.5])), point(2.0, 0.5, Some([0.25, 0.75]))];
         assert_eq!(points(&groups[0]), band, "where both seeds have come");
