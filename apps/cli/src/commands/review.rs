@@ -31,7 +31,7 @@ Examples:
   turnstone review cup/games.jsonl --number 17 --exact
       a game of a match, by exact values where they are known
   turnstone review cup/games.jsonl --lost
-      the games that the first agent of a match has lost, and a review of the first of them
+      the games that the first agent of a match has lost, with a review of one
   turnstone review moves.txt mancala
       a text file with the moves of a game
 
