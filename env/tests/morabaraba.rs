@@ -120,6 +120,14 @@ fn a_player_with_two_cows_ends_the_game() {
 }
 
 #[test]
+fn a_position_may_have_just_come_up() {
+    for text in ["B....................... W 11 12 - 0 0 - -", "BBB.W......W..B..WW...W. W 0 0 - 0 0 - -"] {
+        let game = Morabaraba::default();
+        assert_eq!(game.position_text(&game.parse_position(text).expect(text)), text);
+    }
+}
+
+#[test]
 fn impossible_positions_are_refused_with_the_reason() {
     for (text, reason) in [
         ("....................... B 12 12 - 0 0 - -", "24 letters, not 23"),

@@ -142,6 +142,19 @@ fn games_without_limits_are_walked_with_positions_that_have_just_come_up() {
 }
 
 #[test]
+fn every_game_with_limits_takes_positions_that_have_just_come_up() {
+    for (name, limits) in
+        [("morris", &[("no_progress_limit", "0")][..]), ("morabaraba", &[("quiet_limit", "0"), ("fly_limit", "0")])]
+    {
+        let (game, asked) = (game(name, limits), game(name, &[]));
+        let agent = agent("random", &*asked);
+        let certifying = Certifying { asked: &*asked, most: 3000, ..certifying(&*game, &agent) };
+        let walked = certifying.walk(Side::First, &[game.start()], None);
+        assert!(matches!(walked, Ok(Some((_, Extent::Full)))), "{name}: {:?}", walked.err());
+    }
+}
+
+#[test]
 fn agents_that_are_no_function_of_the_position_are_refused() {
     let game = game("mancala", &[]);
     for (spec, reason) in [
