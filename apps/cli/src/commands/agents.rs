@@ -38,9 +38,9 @@ impl Agents {
             return Ok(ExitCode::SUCCESS);
         }
         for kind in &mut kinds {
-            println!("{}", wrapped(&format!("{:<14}{}", kind.name, kind.about), COLUMNS));
+            println!("{}", wrapped(&format!("{:<16}{}", kind.name, kind.about), COLUMNS));
             for option in kind.options() {
-                let line = format!("  {:<12}{} ({})", option.name(), option.help(), option.expected());
+                let line = format!("  {:<14}{} ({})", option.name(), option.help(), option.expected());
                 println!("{}", wrapped(&line, COLUMNS));
             }
         }
