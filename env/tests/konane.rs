@@ -1,7 +1,7 @@
 //! Konane's numbers as its sheet, `docs/games/konane.md`, gives them.
 
 use turnstone_env::games::Konane;
-use turnstone_env::{Action, ActionList, Params, Rules};
+use turnstone_env::{Action, ActionList, Notation, Params, Rules};
 
 fn board(size: usize) -> Konane {
     Konane::default().with_params(&Params::new().with("size", size)).expect("a valid size")
@@ -60,6 +60,23 @@ fn four_symmetries_keep_colours_and_opening() {
         for symmetry in symmetries {
             assert_eq!(game.permuted(&start, &symmetry), start);
             assert!(legal.iter().all(|action| legal.contains(Action(symmetry.actions[action.index()]))));
+        }
+    }
+}
+
+#[test]
+fn actions_are_read_as_the_page_writes_them() {
+    for size in [4, 8, 16] {
+        let (game, start) = (board(size), board(size).start());
+        for action in (0..game.spec().actions).map(|index| Action(index as u16)) {
+            let cells = game.cells(action);
+            let letter = |column: usize| char::from(b'a' + column as u8 - 1);
+            let names: Vec<String> = cells.iter().map(|&(row, column)| format!("{}{row}", letter(column))).collect();
+            let text = format!("{}{}", if cells.len() == 1 { "x" } else { "" }, names.join("-"));
+            assert_eq!(game.parse_action(&start, &text), Ok(action), "{text}");
+        }
+        for text in ["", "x", "x4", "xq1", "xa0", "xa17", "xa01", "a1", "a1-", "a1-a2", "A1-A3", "xa1-a3", "é1-a3"] {
+            assert!(game.parse_action(&start, text).is_err(), "{text}");
         }
     }
 }

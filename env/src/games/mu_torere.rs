@@ -154,7 +154,7 @@ impl Notation for MuTorere {
             [digit @ b'0'..=b'8'] => Some(digit - b'0'),
             _ => None,
         };
-        let (start, end) = text.split_once(',').ok_or_else(malformed)?;
+        let (start, end) = text.split_once([',', '-']).ok_or_else(malformed)?;
         let (start, end) = square(start).zip(square(end)).ok_or_else(malformed)?;
         move_index(start, end).ok_or_else(|| Error::action(text, format!("squares {start} and {end} are not adjacent")))
     }

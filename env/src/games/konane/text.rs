@@ -8,6 +8,9 @@ use crate::side::Side;
 impl Konane {
     pub(super) fn read_action(&self, text: &str) -> Result<Action, String> {
         let form = || "expected `remove(row,column)` or `jump(row,column,row,column,...)`".to_owned();
+        if let Some(text) = in_full(text) {
+            return self.read_action(&text);
+        }
         let (name, rest) = text.split_once('(').ok_or_else(form)?;
         let numbers = rest.strip_suffix(')').ok_or_else(form)?;
         let numbers: Vec<usize> = numbers.split(',').map(|n| self.coordinate(n)).collect::<Result<_, _>>()?;
@@ -74,4 +77,14 @@ impl Konane {
             [_] => None,
         }
     }
+}
+
+/// An action in the source's words that is written as the page writes it, columns as letters: `xe4`, `e6-e4`.
+fn in_full(text: &str) -> Option<String> {
+    let (name, cells) = text.strip_prefix('x').map_or(("jump", text), |cell| ("remove", cell));
+    let cell = |cell: &str| {
+        let column = cell.bytes().next().filter(u8::is_ascii_lowercase)?;
+        cell[1..].bytes().all(|row| row.is_ascii_digit()).then(|| format!("{},{}", &cell[1..], column - b'a' + 1))
+    };
+    Some(format!("{name}({})", cells.split('-').map(cell).collect::<Option<Vec<_>>>()?.join(",")))
 }
