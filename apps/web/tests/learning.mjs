@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { wholeGame } from './people.mjs';
 
 const PHONE = { width: 390, height: 844 };
+const SMALL = { width: 360, height: 640 };
 const CALM = { reducedMotion: 'reduce' };
 
 export async function learning({ test, open, play, state, settled, picture, accessible, overflow, turnstone }) {
@@ -110,7 +111,7 @@ export async function learning({ test, open, play, state, settled, picture, acce
     for (const [game, list] of Object.entries(puzzles)) {
       assert.equal(list.length, 6);
       const graded = game === 'mu_torere' ? null : new Map(text(`../../../games/src/${game}/truth.txt`).split('\n').map((line) => [line.split(' ; ')[0], line]));
-      const { page, close } = await open(`/?game=${game}&p1=human&p2=random`, { media: CALM, size: PHONE });
+      const { page, close } = await open(`/?game=${game}&p1=human&p2=random`, { media: CALM, size: SMALL });
       for (const [i, { position, move }] of list.entries()) {
         await page.click(i === 0 ? '#puzzle' : '#advice-on');
         await page.waitForFunction((wanted) => document.getElementById('board').dataset.position === wanted, position);
@@ -128,8 +129,11 @@ export async function learning({ test, open, play, state, settled, picture, acce
           assert.match(await page.textContent('#actions td.keeps'), /wins/);
           await page.click('#analyse');
         }
+        await page.evaluate(() => scrollTo(0, 0));
         await play(page, (legal) => legal.find(({ action }) => action !== move));
         assert.match(await page.textContent('#advice-text'), /gives the win away\.$/);
+        const { y, height } = await page.locator('#advice-back').boundingBox();
+        assert.ok(y >= 0 && y + height <= SMALL.height, `${game}: what can be done about it is in sight`);
         await page.waitForTimeout(i === 0 ? 700 : 0);
         assert.equal((await moves(page)).length, 1, 'nobody answers');
         await page.click('#advice-back');

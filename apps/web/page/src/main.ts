@@ -349,6 +349,7 @@ class App {
     element('advice-text').textContent = words;
     element('advice-back').hidden = !canTakeBack;
     element('advice-on').textContent = this.puzzle?.match === this.match ? t.html.nextPuzzle : t.html.adviceOn;
+    element('advice').scrollIntoView({ block: 'nearest' });
     announce(words);
   }
 
