@@ -84,7 +84,7 @@ def levels():
 STYLE = """<style>
 svg { font: 12px system-ui, sans-serif; fill: #55514a; }
 .rule { stroke: #e2ddd2; fill: none; } .c0 { --c: #2f6fb0; } .c1 { --c: #b4622a; } .c2 { --c: #3c8a4e; } .c3 { --c: #8a4fa0; } .c4 { --c: #9a7b12; }
-.line { stroke: var(--c); stroke-width: 1.8; fill: none; } .fill { fill: var(--c); } .small { font-size: 10.5px; }
+.mark { stroke: #8a8478; stroke-dasharray: 3; } .line { stroke: var(--c); stroke-width: 1.8; fill: none; } .fill { fill: var(--c); } .small { font-size: 10.5px; }
 @media (prefers-color-scheme: dark) {
 svg { fill: #b0aaa0; } .rule { stroke: #3a3e45; }
 .c0 { --c: #6aa9e6; } .c1 { --c: #ef9a55; } .c2 { --c: #74c486; } .c3 { --c: #c78fdc; } .c4 { --c: #d6b84a; } }
@@ -102,18 +102,18 @@ def text(x, y, content, anchor="start", kind=""):
 
 def levels_chart():
     def at(level, elo):
-        return 40 + level * 46, 232 - elo * 0.12
+        return 40 + level * 46, 244 - elo * 0.12
 
-    parts = []
+    parts = [text(34, 14, "Elo", "end")]
     for elo in range(0, 1801, 300):
         _, y = at(0, elo)
         parts += [f'<path class="rule" d="M40 {y:g}H408"/>', text(34, y + 4, elo, "end")]
-    parts += [text(at(level, 0)[0], 250, level or "random", "middle") for level in range(9)]
+    parts += [text(at(level, 0)[0], 262, f"level {level}" if level else "random", "middle") for level in range(9)]
     for number, (game, (name, _)) in enumerate(GAMES.items()):
         points = [at(0, 0), *(at(level, elo) for level, (_, elo, *_) in enumerate(ladder(game), 1))]
         parts.append(f'<path class="line c{number}" d="M{"L".join(f"{x:g} {y:g}" for x, y in points)}"/>')
         parts.append(text(414, points[-1][1] + 4, name, kind=f"fill c{number}"))
-    return svg(500, 256, "Elo of the eight levels of each game, random play at 0", *parts)
+    return svg(500, 268, "Elo of the eight levels of each game, random play at 0", *parts)
 
 
 def peers_chart():
@@ -134,7 +134,7 @@ def peers_chart():
         parts += [text(196, y + 13, what, "end"), f'<rect class="fill c0" x="204" y="{y}" width="{26 * ratio:g}" height="18" rx="2"/>']
         parts.append(text(210 + 26 * ratio, y + 13, f"{ratio:.1f} × {peer}"))
     bottom = 8 + 26 * len(bars)
-    parts.append(f'<path class="rule" style="stroke-dasharray: 3" d="M230 2V{bottom}"/>' + text(230, bottom + 10, "1", "middle"))
+    parts.append(f'<path class="mark" d="M230 2V{bottom}"/>' + text(230, bottom + 10, "1", "middle"))
     return svg(640, bottom + 16, "How many times as fast as other programs Turnstone is", *parts)
 
 
