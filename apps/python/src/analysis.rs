@@ -4,6 +4,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use turnstone_agents::{self as agents, SearchInfo};
 use turnstone_env::Action;
+use turnstone_env::svg::escaped;
 
 use crate::state::State;
 
@@ -90,6 +91,80 @@ impl Analysis {
     }
 }
 
+/// Number of actions that a notebook shows as arrows, and in the table.
+const MOST_ARROWS: usize = 3;
+const MOST_ROWS: usize = 8;
+
+impl Analysis {
+    /// The actions with the greatest shares of the policy, best first; those without any are left out.
+    fn best(&self) -> Vec<usize> {
+        let mut best: Vec<usize> = (0..self.policy.len()).filter(|&action| self.policy[action] > 0.0).collect();
+        // The one to play comes first among equals.
+        best.sort_by(|&a, &b| {
+            self.policy[b].total_cmp(&self.policy[a]).then((b == self.action.index()).cmp(&(a == self.action.index())))
+        });
+        best.truncate(MOST_ROWS);
+        best
+    }
+
+    /// SVG elements over the board: an arrow, or a ring around the only point of an action, the wider the greater its share.
+    fn arrows(&self, best: &[usize]) -> String {
+        let (rules, state) = (&self.state.game.rules, &self.state.state);
+        let points = rules.board(state, None).points();
+        let place = |point: usize| points.get(point);
+        let mut drawn = String::from(
+            "<defs><marker id=\"ts-tip\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"3\" markerHeight=\"3\" \
+             orient=\"auto\"><path d=\"M0 0L6 3L0 6Z\" fill=\"#0b7\"/></marker></defs>",
+        );
+        for &action in best.iter().take(MOST_ARROWS).rev() {
+            let clicks = rules.clicks(state, Action(action as u16));
+            let ends = (clicks.first().copied().and_then(place), clicks.last().copied().and_then(place));
+            let (Some(from), Some(to)) = ends else { continue };
+            let share = self.policy[action];
+            let ([x1, y1], [x2, y2], width) = (from.at, to.at, from.radius * (0.1 + 0.2 * share));
+            let opacity = 0.4 + 0.5 * share;
+            let style = format!("fill=\"none\" stroke=\"#0b7\" stroke-width=\"{width:.2}\" opacity=\"{opacity:.2}\"");
+            drawn += &if from.at == to.at {
+                format!("<circle class=\"ts-choice\" cx=\"{x1}\" cy=\"{y1}\" r=\"{:.2}\" {style}/>", 0.8 * from.radius)
+            } else {
+                format!("<path class=\"ts-choice\" d=\"M{x1} {y1}L{x2} {y2}\" marker-end=\"url(#ts-tip)\" {style}/>")
+            };
+        }
+        drawn
+    }
+
+    /// A table of actions, with the columns that the agent fills, and the policy as bars.
+    fn rows(&self, best: &[usize]) -> String {
+        let columns = [
+            ("visits", self.visits.is_some()),
+            ("prior", self.priors.is_some()),
+            ("value", self.action_values.is_some()),
+        ];
+        let heads: String =
+            columns.iter().filter(|(_, has)| *has).map(|(name, _)| format!("<th>{name}</th>")).collect();
+        let row = |&action: &usize| {
+            let name = self.state.game.rules.action_text(&self.state.state, Action(action as u16));
+            let visits = self.visits.as_ref().map(|visits| visits[action].to_string());
+            let prior = self.priors.as_ref().map(|priors| format!("{:.1} %", 100.0 * priors[action]));
+            let value = self.action_values.as_ref().map(|values| match values[action] {
+                value if value.is_nan() => "-".to_owned(),
+                value => format!("{value:+.2}"),
+            });
+            let cells: String =
+                [visits, prior, value].iter().flatten().map(|cell| format!("<td>{cell}</td>")).collect();
+            let share = 100.0 * self.policy[action];
+            format!(
+                "<tr><th>{}</th>{cells}<td style=\"text-align:left\"><div style=\"display:inline-block;height:0.7em;\
+                 width:{:.1}em;background:#0b7\"></div> {share:.1} %</td></tr>",
+                escaped(&name),
+                share / 12.5
+            )
+        };
+        let rows: String = best.iter().map(row).collect();
+        format!("<table><tr><th>move</th>{heads}<th>policy</th></tr>{rows}</table>")
+    }
+}
+
 #[pymethods]
 impl Analysis {
     /// The action to play.
@@ -138,6 +213,27 @@ impl Analysis {
     #[getter]
     fn principal_variation_text(&self) -> Vec<String> {
         self.state.game.rules.line_texts(&self.state.state, &self.line)
+    }
+
+    /// The board with arrows for the best actions, and a table of them.
+    fn _repr_html_(&self) -> PyResult<String> {
+        let svg = self.state.svg()?;
+        let best = self.best();
+        let drawn = svg.replacen("</svg>", &format!("{}</svg>", self.arrows(&best)), 1);
+        let (line, rows) = (self.principal_variation_text().join(" "), self.rows(&best));
+        let value = self.win_draw_loss.map(|(win, draw, loss)| {
+            let [win, draw, loss] = [win, draw, loss].map(|share| 100.0 * share);
+            format!(": {win:.1} % win, {draw:.1} % draw, {loss:.1} % loss")
+        });
+        let proven = self.proven.map(|value| [": lost", ": drawn", ": won"][(value + 1) as usize].to_owned());
+        let mover = self.state.game.rules.mover(&self.state.state);
+        let value = proven.or(value).unwrap_or_default();
+        Ok(format!(
+            "<div style=\"display:flex;flex-wrap:wrap;gap:1.5em\"><div style=\"width:20em\">{drawn}</div>\
+             <div><p><b>{mover}</b> to move{value}<br>{} nodes, expected: {}</p>{rows}</div></div>",
+            self.nodes,
+            escaped(&line)
+        ))
     }
 
     fn __repr__(&self) -> String {

@@ -173,7 +173,7 @@ impl State {
     }
 
     /// The board as an SVG document.
-    fn svg(&self) -> PyResult<String> {
+    pub(crate) fn svg(&self) -> PyResult<String> {
         self.ask(|rules| rules.draw_svg(&self.state, self.last.as_ref().map(|(before, action)| (before, *action))))
     }
 

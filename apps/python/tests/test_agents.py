@@ -1,6 +1,7 @@
 """Agents, networks, and what needs the whole program."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -89,6 +90,20 @@ def test_wrong_agents_are_named():
         turnstone.Agent("mancala", "random").act(turnstone.State("konane"))
     with pytest.raises(TypeError):
         turnstone.Agent("mancala", "random").act("x")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_an_analysis_shows_itself_in_a_notebook(name):
+    state = turnstone.State(name)
+    found = turnstone.Agent(name, "az:pretrained,sims=40").analyse(state)
+    shown = found._repr_html_()
+    assert shown.count("<svg ") == shown.count("</svg>") == 1 and shown.index("ts-choice") < shown.index("</svg>")
+    assert shown.count('class="ts-choice"') == min(3, np.count_nonzero(found.policy))
+    assert f">{found.move_text.replace('>', '&gt;')}</th><td>{found.visits[found.action]}</td>" in shown
+    assert "<th>visits</th><th>prior</th><th>value</th>" in shown and "% win, " in shown
+    plain = turnstone.Agent(name, "random").analyse(state)
+    shown = plain._repr_html_()
+    assert "<th>visits</th>" not in shown and shown.count('class="ts-choice"') == 1 and "100.0 %" in shown
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -343,3 +358,46 @@ def test_the_command_line():
     wrong = run("show", "mancla", "--legal")
     assert wrong.returncode == 1 and wrong.stderr.startswith("error: unknown game `mancla`")
     assert run("--no-such-option").returncode == 2 and run("--help").returncode == 0
+
+
+@needs_program
+def test_an_interrupted_match_goes_on(tmp_path):
+    out, played = tmp_path / "cup", []
+
+    def second(state):
+        played.append(state)
+        if len(played) == 30:
+            raise KeyError("enough")
+        return state.legal_actions()[0]
+
+    match = {"games": 10, "seed": 4, "threads": 1, "out": out}
+    with pytest.raises(KeyError):
+        turnstone.arena("mu_torere", ["random", second], **match)
+    kept = len((out / "games.jsonl").read_text().splitlines()) - 1
+    assert 0 < kept < 10
+    with pytest.raises((ValueError, RuntimeError), match="exists already"):
+        turnstone.arena("mu_torere", ["random", second], **match)
+    before = len(played)
+    result = turnstone.arena("mu_torere", ["random", second], resume=True, **match)
+    own = [game for game in result.games[kept:] for _ in game["moves"][game["opening_plies"] :]]
+    assert len(result.games) == 10 and len(played) - before <= len(own), "only the missing games are played"
+    whole = turnstone.arena("mu_torere", ["random", second], **{**match, "out": None})
+    assert result.record == whole.record and (out / "report.html").is_file()
+    with pytest.raises(ValueError, match="out=FOLDER"):
+        turnstone.arena("mu_torere", ["random", second], resume=True)
+
+
+@needs_program
+def test_faults_of_a_dictionary_name_keys_and_no_lines(tmp_path):
+    for change, fault in [
+        ({"learn": {"batch": "many"}}, "learn.batch is"),
+        ({"learn": {"bach": 16}}, "unknown key `learn.bach`"),
+        ({"learn": {"batch": None}}, "learn.batch is None"),
+        ({"learn": {"learning_rate": float("nan")}}, "learn.learning_rate is nan"),
+        ({"arena": {"opponents": ["rando"]}}, "arena.opponents"),
+        ({"game": {"name": "mancla"}}, "did you mean `mancala`"),
+    ]:
+        with pytest.raises(ValueError) as raised:
+            turnstone.train({**SMALL, **change}, run=tmp_path / "run", progress=False)
+        text = str(raised.value)
+        assert fault in text and not re.search(r"\bline\b|column", text), text

@@ -96,7 +96,7 @@ fn the_arena_takes_every_option_of_a_match() {
     let program = read("apps/python/python/turnstone/_program.py");
     let (_, arena) = program.split_once("\ndef arena(\n").expect("the function");
     let (signature, body) = arena.split_once(") -> ArenaResult:\n").expect("its signature");
-    let others = ["game", "agents", "threads", "ladder", "progress"];
+    let others = ["game", "agents", "threads", "ladder", "out", "resume", "progress"];
     let names = |text: &str, before: &str, after: &str| -> BTreeSet<String> {
         let name = |line: &str| Some(line.trim().strip_prefix(before)?.split_once(after)?.0.to_owned());
         text.lines().filter_map(name).filter(|name| !others.contains(&name.as_str())).collect()

@@ -194,6 +194,8 @@ def arena(
     sprt: str | None = None,
     threads: int | None = None,
     ladder: bool = False,
+    out: PathLike | None = None,
+    resume: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ArenaResult:
     """Plays a match between two agents, or a tournament of more. Ctrl-C stops it.
@@ -213,9 +215,14 @@ def arena(
         sprt: bounds of a sequential test that may end a match early, such as `elo0=0,elo1=10`.
         threads: number of threads, by default one per core; they do not change the result.
         ladder: rates one agent on the game's ladder, on which `random` has Elo 0.
+        out: new folder, which gets every game as soon as it ends and finally the files of `turnstone arena --out`.
+        resume: goes on with the games in `out`, of the same call that was interrupted.
         progress: called with the number of finished games and of all games.
     """
     _need_program()
+    if resume and out is None:
+        raise ValueError("name the folder of the match to resume: out=FOLDER")
+    folder = None if out is None else (os.fspath(out), resume)
     rules = _turnstone._game(game, "arena", [], None, {})
     is_one = isinstance(agents, (str, Agent, Search)) or callable(agents)
     players: List[Any] = [agents] if is_one else list(agents)  # type: ignore[arg-type]
@@ -232,7 +239,7 @@ def arena(
         "sprt": sprt,
     }
     texts = {name: _option_text(value) for name, value in options.items() if value is not None}
-    record, table, *reports = _turnstone._arena(rules, given, texts, ladder, threads, progress)
+    record, table, *reports = _turnstone._arena(rules, given, texts, ladder, threads, folder, progress)
     return ArenaResult(json.loads(record), json.loads(table), *reports)
 
 
@@ -509,6 +516,16 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a config holds no {type(value).__name__}: {value!r}")
 
 
+def _check_values(table: Dict[str, Any], section: str = "") -> None:
+    """Names a key whose value no config has: None, a number that is not finite."""
+    for key, value in table.items():
+        name = f"{section}{key}"
+        if isinstance(value, dict):
+            _check_values(value, f"{name}.")
+        elif value is None or isinstance(value, (float, np.floating)) and not np.isfinite(value):
+            raise ValueError(f"config: {name} is {value}: leave the key out for its default")
+
+
 def train(
     config: Config | None = None,
     overrides: Dict[str, Any] | None = None,
@@ -550,6 +567,7 @@ def train(
     elif config is None:
         raise ValueError("give a config, or the folder of a run to resume")
     elif isinstance(config, dict):
+        _check_values(config)
         text = json.dumps(config, default=_plain)
         name = re.sub(r"\W+", "_", str(config.get("game", {}).get("name", "run"))).strip("_")
     else:

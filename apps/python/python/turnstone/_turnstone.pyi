@@ -624,6 +624,7 @@ def _arena(
     options: dict[str, str],
     ladder: bool,
     threads: SupportsIndex | None,
+    out: tuple[str, bool] | None,
     progress: Callable[[int, int], Any] | None,
 ) -> list[str]: ...
 def _train(task: dict[str, Any], on_iteration: Callable[[str, str, int], Any]) -> tuple[int, bool]: ...

@@ -1,13 +1,14 @@
 //! Matches and tournaments.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use turnstone_agents::{Agent, AgentSpec, PlayableGame};
-use turnstone_arena::{GameRecord, Ladder, Match, MatchOptions, MatchResult, RatingScale, Running};
+use turnstone_arena::{GameRecord, Ladder, Match, MatchFolder, MatchOptions, MatchResult, RatingScale, Running};
 use turnstone_base::machine::cores;
 use turnstone_base::settings::{Given, Settings};
 use turnstone_search::Stop;
@@ -29,6 +30,14 @@ struct Asked {
     options: MatchOptions,
     ladder: bool,
     threads: usize,
+    /// Folder for the games, and whether to go on with those in it.
+    out: Option<(PathBuf, bool)>,
+}
+
+impl Asked {
+    fn folder(&self) -> Option<MatchFolder<'_>> {
+        self.out.as_ref().map(|(path, resume)| MatchFolder { path, resume: *resume })
+    }
 }
 
 /// Numbers of finished games and of all.
@@ -42,6 +51,7 @@ struct Counts {
 /// JSON, the report as text, and as an HTML page.
 #[pyfunction]
 #[pyo3(name = "_arena")]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn arena(
     py: Python<'_>,
     game: &Bound<'_, PyAny>,
@@ -49,6 +59,7 @@ pub(crate) fn arena(
     options: BTreeMap<String, String>,
     ladder: bool,
     threads: Option<usize>,
+    out: Option<(PathBuf, bool)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<[String; 4]> {
     let game = Game::of(game)?;
@@ -63,6 +74,7 @@ pub(crate) fn arena(
         options: MatchOptions::default(),
         ladder,
         threads: threads.unwrap_or_else(cores),
+        out,
     };
     for (name, text) in &options {
         asked.options.set(name, &Given::Word(text.clone())).map_err(value_error)?;
@@ -93,6 +105,9 @@ pub(crate) fn arena(
 }
 
 fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &Stop) -> PyResult<MatchResult> {
+    if let Some(folder) = asked.folder() {
+        folder.confirm().map_err(program_error)?;
+    }
     let load = |spec| Agent::load(spec, game).map_err(agent_error);
     let mut agents = asked.agents.iter().map(load).collect::<PyResult<Vec<Agent>>>()?;
     let ladder = if asked.ladder { Some(rungs(game, &asked.agents)?) } else { None };
@@ -107,7 +122,7 @@ fn play(game: &dyn PlayableGame, asked: &Asked, counts: &Counts, stop: &Stop) ->
     let count = |_: &GameRecord| {
         counts.finished.fetch_add(1, Ordering::Relaxed);
     };
-    let played = prepared.play(None, &Running::new(asked.threads, &count, stop));
+    let played = prepared.play(asked.folder(), &Running::new(asked.threads, &count, stop));
     played.map_err(program_error)?.ok_or_else(interrupted)
 }
 

@@ -127,8 +127,7 @@ impl Task {
             (None, Some(json)) => {
                 let fault = |fault: String| value_error(format!("config: {fault}"));
                 let table: toml::Table = serde_json::from_str(json).map_err(|error| fault(error.to_string()))?;
-                let text = toml::to_string(&table).map_err(|error| fault(error.to_string()))?;
-                let config = Config::parse(&text, games).map_err(fault)?;
+                let config = Config::of_values(table, games).map_err(fault)?;
                 if overrides.is_empty() { config } else { config.with(&overrides, games).map_err(fault)? }
             }
             (None, None) => unreachable!("without a config the run is resumed"),
