@@ -144,7 +144,7 @@ impl Certifying<'_> {
     ///
     /// With exact values these are the first moves that do on every way to a worse end. Without any, they are the moves after
     /// which the agent is lost whatever it plays, as far as the walks have found; what replaces them is safe in the walk, or
-    /// else what a search of [`DEEPER`] simulations prefers. The agent is then corrected until it cannot be beaten.
+    /// else what a search of 400 simulations prefers. The agent is then corrected until it cannot be beaten.
     ///
     /// # Errors
     /// As [`Certifying::walk`], or the start is lost for the agent, or its exact value is not known.
