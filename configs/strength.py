@@ -17,6 +17,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tomllib
 import zlib
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def main():
     parser.add_argument("--sims", type=int, default=200)
     parser.add_argument("--grade", default="", metavar="OPTIONS", help="options of turnstone grade")
     options = parser.parse_args()
-    game = next(line.split('"')[1] for line in options.config.read_text().splitlines() if line.startswith("name ="))
+    game = tomllib.loads(options.config.read_text())["game"]["name"]
     quiet = ["arena.every=0", "arena.ladder_games=0", "arena.best_games=0", 'arena.opponents=["random"]', "arena.final_games=2"]
     print("iterations  seed  minutes  errors  of")
     for iterations in options.iterations:

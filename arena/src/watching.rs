@@ -49,7 +49,6 @@ struct Counts {
     /// Results by agent.
     tallies: Vec<Tally>,
     pairs: OrderedPairs,
-    test: Pentanomial,
 }
 
 impl Standings {
@@ -68,9 +67,7 @@ impl Standings {
             counts.tallies[agent].add(result);
         }
         counts.pairs.put(game.number, game.result);
-        while let Some(pairs) = counts.pairs.next() {
-            counts.test = pairs;
-        }
+        while counts.pairs.next().is_some() {}
         counts.tallies.iter().map(Tally::games).sum::<usize>() / 2
     }
 }
@@ -84,7 +81,7 @@ impl std::fmt::Display for Standings {
             let Tally { wins, draws, losses } = first;
             write!(f, "A {wins} won, {draws} drawn, {losses} lost: {:.1} %", score(first))?;
             if let Some(test) = self.sprt {
-                let state = test.state(&counts.test);
+                let state = test.state(&counts.pairs.pairs);
                 let ([low, high], ratio) = (state.bounds, state.log_likelihood_ratio);
                 write!(f, ", LLR {ratio:.2} [{low:.2}, {high:.2}]")?;
             }
