@@ -16,8 +16,8 @@ use turnstone_agents::exact::{Certificate, Claim, Extent};
 use turnstone_agents::search::Stop;
 use turnstone_agents::search::hash::hash;
 use turnstone_agents::{
-    Agent, Book, Change, DynExactValues, DynWalk, Findings, LoadedNetwork, LosingMove, Network, PlayableGame, Role,
-    Search, SearchRequest,
+    Agent, Book, Change, Chosen, DynExactValues, DynWalk, Findings, LoadedNetwork, LosingMove, Network, PlayableGame,
+    Role, Search, SearchRequest,
 };
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, stream};
@@ -169,13 +169,12 @@ impl Certifying<'_> {
             return Ok(None);
         };
         let mut searches = self.searches()?;
-        let mut judge = self.agent.adjusted(Change::Simulations(DEEPER)).search(self.asked, MOST_AT_ONCE)?;
         let mut corrections = HashMap::new();
         loop {
             let mut found = match truth {
                 // Of a walk that is not complete only losses are certain.
                 Some(truth) => by_truth(&*walk, truth, sign, if extent == Extent::Complete { best } else { 0 }),
-                None => match self.by_search(&mut *walk, &mut *judge)? {
+                None => match self.by_search(&mut *walk)? {
                     Some(found) => found,
                     None => return Ok(None),
                 },
@@ -199,22 +198,22 @@ impl Certifying<'_> {
     }
 
     /// Moves in place of those after which the agent is lost, one for each of their positions; `None` if `stop` was raised.
-    fn by_search(&self, walk: &mut dyn DynWalk, judge: &mut dyn Search) -> Result<Option<Vec<(AnyState, Action)>>> {
+    fn by_search(&self, walk: &mut dyn DynWalk) -> Result<Option<Vec<(AnyState, Action)>>> {
+        let mut judge = self.agent.adjusted(Change::Simulations(DEEPER)).search(self.asked, MOST_AT_ONCE)?;
         let losing = walk.losing_moves();
         let mut found: Vec<(AnyState, Action)> = Vec::with_capacity(losing.len());
         let mut next = losing.iter().filter(|losing| losing.safe.is_empty());
         found.extend(losing.iter().filter_map(|losing| Some((losing.state.clone(), *losing.safe.first()?))));
         let mut next = || next.next().map(|losing| self.question(losing, &losing.state)).transpose();
         let request = SearchRequest::stopped_by(self.stop);
-        ask_all(judge, losing.len(), &request, &mut next, &mut |losing: &LosingMove, _, chosen, search, seat| {
-            let ranked = search.analysis(seat).map_or_else(Vec::new, |analysis| analysis.actions);
-            let ranked =
-                ranked.iter().map(|action| action.root.action).chain([chosen?]).chain(losing.open.iter().copied());
-            found.extend(
-                ranked.into_iter().find(|action| losing.open.contains(action)).map(|a| (losing.state.clone(), a)),
-            );
+        let mut put = |losing: &LosingMove, _: &AnyState, chosen: Chosen, search: &mut dyn Search, seat: usize| {
+            let analysed = search.analysis(seat).map_or_else(Vec::new, |analysis| analysis.actions);
+            let ranked = analysed.iter().map(|action| action.root.action).chain([chosen?]);
+            let best = ranked.chain(losing.open.iter().copied()).find(|action| losing.open.contains(action));
+            found.extend(best.map(|action| (losing.state.clone(), action)));
             Ok(())
-        })?;
+        };
+        ask_all(&mut *judge, losing.len(), &request, &mut next, &mut put)?;
         Ok((!self.stop.is_raised()).then_some(found))
     }
 
