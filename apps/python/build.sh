@@ -41,9 +41,9 @@ if not lists.get("games"):
     sys.exit(f"apps/python/build.sh: {manifest}: [package.metadata.turnstone] names no games")
 name, version, crate = own["name"], own["version"], own["name"].replace("-", "_")
 folder = pathlib.Path(described["target_directory"]) / "turnstone-wheel"
-package = folder / "turnstone"
+package = folder / "turnstone_rl"
 shutil.rmtree(package, ignore_errors=True)
-shutil.copytree(here / "python/turnstone", package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
+shutil.copytree(here / "python/turnstone_rl", package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"))
 (folder / "src").mkdir(exist_ok=True)
 games, agents, networks = (
     ", ".join(f"{crate}::{each}" for each in lists.get(name, [])) for name in ("games", "agents", "networks")

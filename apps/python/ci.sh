@@ -57,7 +57,7 @@ test/bin/pip install -q pyright || echo "skipped: pyright cannot be installed"
 test/bin/pip install -q onnxruntime || echo "skipped: onnxruntime cannot be installed, so exports are not run"
 test/bin/pip install -q open_spiel || echo "skipped: OpenSpiel's wheel cannot be installed, so Mancala is not compared and its games are not tried"
 test/bin/pip install -q trackio wandb || echo "skipped: the trackers of experiments cannot be installed"
-test/bin/python -c "import turnstone; print(turnstone.__version__, turnstone.__file__)"
+test/bin/python -c "import turnstone_rl; print(turnstone_rl.__version__, turnstone_rl.__file__)"
 test/bin/turnstone --version
 
 step "tests"
@@ -109,8 +109,8 @@ test/bin/python tests/memory.py
 
 if [ -x test/bin/mypy ]; then
   step "types"
-  test/bin/mypy --config-file pyproject.toml -p turnstone
-  test/bin/stubtest turnstone._turnstone --allowlist tests/stubtest_allowlist.txt
+  test/bin/mypy --config-file pyproject.toml -p turnstone_rl
+  test/bin/stubtest turnstone_rl._turnstone --allowlist tests/stubtest_allowlist.txt
 fi
 
 step "a search with Optuna"

@@ -28,7 +28,7 @@ SECONDS = 600
 
 def one(text, games, minutes):
     """Checks a game, and trains it: what is known of it, for the table."""
-    import turnstone
+    import turnstone_rl as turnstone
 
     began = time.process_time()
     game = turnstone.open_spiel(text)
@@ -46,7 +46,7 @@ def one(text, games, minutes):
 
 def trained(game, minutes):
     """The score of a network after some minutes of training against `mcts:sims=1000`, and the size of its export."""
-    import turnstone
+    import turnstone_rl as turnstone
 
     flat = game.observation_shape[1] < 3
     config = {
@@ -60,7 +60,7 @@ def trained(game, minutes):
     }
     with tempfile.TemporaryDirectory() as folder:
         run = turnstone.train(config, run=f"{folder}/run", max_minutes=minutes, progress=False)
-        onnx = [sys.executable, "-m", "turnstone", "export", f"{folder}/run", "--format", "onnx", "--out", f"{folder}/onnx"]
+        onnx = [sys.executable, "-m", "turnstone_rl", "export", f"{folder}/run", "--format", "onnx", "--out", f"{folder}/onnx"]
         subprocess.run(onnx, check=True, capture_output=True)
         match = turnstone.arena(game, [run.agent(sims=100), "mcts:sims=1000"], games=40, openings=4, threads=1)
         return {"iterations": run.iterations, "score": f"{match.score():.2f}"}

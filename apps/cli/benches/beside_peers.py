@@ -394,7 +394,7 @@ def environments(options, _folder):
 
 
 def vec_env(name, seconds):
-    import turnstone
+    import turnstone_rl as turnstone
 
     envs = turnstone.VecEnv(name, TOGETHER, threads=1)
     envs.reset(seed=1)

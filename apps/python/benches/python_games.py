@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE / "examples"), str(HERE / "tests")]

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 
 def main():

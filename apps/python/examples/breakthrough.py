@@ -12,7 +12,7 @@ import tempfile
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 
 class Breakthrough(turnstone.Game):

@@ -8,7 +8,7 @@ import json
 import sys
 import zlib
 
-import turnstone
+import turnstone_rl as turnstone
 
 
 def moves_of(data):

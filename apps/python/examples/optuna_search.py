@@ -12,7 +12,7 @@ from pathlib import Path
 
 import optuna
 
-import turnstone
+import turnstone_rl as turnstone
 
 CONFIG = {
     "seed": 1,

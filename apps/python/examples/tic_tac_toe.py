@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 

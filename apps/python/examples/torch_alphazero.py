@@ -1,6 +1,6 @@
 """AlphaZero in PyTorch: learns Mu Torere by self-play until it keeps the exact value in every position.
 
-    pip install turnstone torch
+    pip install turnstone_rl-*.whl torch
     python torch_alphazero.py
 
 The search, the games and the exact values are Turnstone's; the network and its training are below. For scale, measured
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-import turnstone
+import turnstone_rl as turnstone
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--iterations", type=int, default=40, help="stop here if the play is not perfect before")

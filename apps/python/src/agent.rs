@@ -34,7 +34,7 @@ use crate::state::State;
 ///     seed: of random choices.
 ///     params: parameters of the game as a dictionary.
 ///     parameters: the same as keyword arguments, in place of `params`.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct Agent {
     /// The game.
     #[pyo3(get)]
@@ -170,7 +170,7 @@ impl Agent {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let restore = py.import("turnstone")?.getattr("_restore_agent")?;
+        let restore = py.import("turnstone_rl")?.getattr("_restore_agent")?;
         let choices = self.lock()?.choices;
         Ok((restore, (self.game.clone(), self.spec(), self.seed, choices).into_pyobject(py)?))
     }

@@ -9,7 +9,7 @@ use turnstone_env::svg::escaped;
 use crate::state::State;
 
 /// What a search has found in a position.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct Analysis {
     /// The position that was searched.
     #[pyo3(get)]

@@ -12,14 +12,14 @@ use turnstone_env::Error;
 use turnstone_search::Fault;
 
 create_exception!(
-    turnstone,
+    turnstone_rl,
     IllegalActionError,
     PyValueError,
     "An action that the rules do not allow in the position."
 );
 
 create_exception!(
-    turnstone,
+    turnstone_rl,
     GameError,
     PyValueError,
     "A fault of a game whose rules are written in Python: an exception or a wrong result of a method. The message names the \

@@ -314,7 +314,7 @@ impl<'py> IntoPyObject<'py> for Game {
 /// `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `move_text(state, action)`, `position_text(state)` with
 /// `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
 /// `turnstone.register_game` gives it a name everywhere.
-#[pyclass(frozen, subclass, name = "Game", module = "turnstone")]
+#[pyclass(frozen, subclass, name = "Game", module = "turnstone_rl")]
 pub(crate) struct GameObject {
     /// The rules, if they are in Rust.
     pub(crate) built_in: Option<Game>,
@@ -565,7 +565,7 @@ impl GameObject {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (game, py) = (Game::of_object(slf.as_any())?, slf.py());
-        let restore = py.import("turnstone")?.getattr("_restore_game")?;
+        let restore = py.import("turnstone_rl")?.getattr("_restore_game")?;
         let arguments = (game.identity(py)?, game.rules.version(), game.params(py)?).into_pyobject(py)?;
         Ok((restore, arguments))
     }

@@ -1,4 +1,4 @@
-//! The extension module `turnstone._turnstone`: games, vectorised environments, search, self-play and agents for Python,
+//! The extension module `turnstone_rl._turnstone`: games, vectorised environments, search, self-play and agents for Python,
 //! and with the feature `program` training, arena, grading, solving and the command line.
 
 #![allow(clippy::needless_pass_by_value, reason = "functions called by Python own their arguments")]
@@ -34,7 +34,7 @@ const PROGRAM: bool = cfg!(feature = "program");
 #[doc(hidden)]
 pub use pyo3;
 
-/// Makes the library of the crate that calls it the module `turnstone._turnstone` with these games, given by the types
+/// Makes the library of the crate that calls it the module `turnstone_rl._turnstone` with these games, given by the types
 /// that implement [`Playable`], beside the built-in ones, and kinds of agents: `module!(Mine; agents: Careful)`. `docs/adding-a-game.md` says how its wheel is built.
 #[macro_export]
 macro_rules! module {

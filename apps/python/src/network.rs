@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 ///
 /// It does not change, so copies are the same object. A pickle holds the checkpoint's path and the game, and is loaded from
 /// there.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct Network {
     /// The game that the network was trained for.
     #[pyo3(get)]
@@ -154,7 +154,7 @@ impl Network {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let load = py.import("turnstone")?.getattr("load")?;
+        let load = py.import("turnstone_rl")?.getattr("load")?;
         Ok((load, (&self.checkpoint, self.game.clone()).into_pyobject(py)?))
     }
 

@@ -70,7 +70,7 @@ fn open_spiel(params: &Params) -> Result<Arc<dyn TrainableGame>, Error> {
     Python::attach(|py| {
         let given = PyDict::new(py);
         params.iter().try_for_each(|(key, value)| given.set_item(key, value))?;
-        let made = py.import("turnstone._open_spiel")?.call_method("open_spiel", (), Some(&given))?;
+        let made = py.import("turnstone_rl._open_spiel")?.call_method("open_spiel", (), Some(&given))?;
         Ok(GameObject::python(&made)? as Arc<dyn TrainableGame>)
     })
     .map_err(|error: PyErr| {

@@ -59,7 +59,7 @@ settings! {
 ///         simulations.
 ///     proof_nodes: Positions that a proof-number search may visit at every leaf (0 to 100000); 0 searches for no proofs.
 ///     draw: Value of a draw for the side to move, from -1 (a loss) to 1 (a win).
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct Search {
     /// The game.
     #[pyo3(get)]

@@ -88,7 +88,7 @@ impl SelfPlayArguments {
 ///     temperature: Temperature of the move choice in the first `temperature_plies` plies (0 to 10).
 ///     temperature_plies: Number of plies, counted from the start of the game, with that temperature.
 ///     final_temperature: Temperature of the later plies (0 to 10); 0 plays the best move.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct SelfPlay {
     /// The game.
     #[pyo3(get)]
@@ -348,7 +348,7 @@ impl SelfPlay {
         let outcomes: Vec<Outcome> = games.iter().map(|game| Outcome(game.outcome)).collect();
         options.set_item("outcomes", outcomes)?;
         options.set_item("game_lengths", games.iter().map(|game| game.plies).collect::<Vec<u16>>())?;
-        py.import("turnstone._examples")?.getattr("Examples")?.call((), Some(&options))
+        py.import("turnstone_rl._examples")?.getattr("Examples")?.call((), Some(&options))
     }
 }
 

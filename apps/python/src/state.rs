@@ -16,7 +16,7 @@ use crate::game::{Call, Game, restored, side};
 /// notation; parameters of the game are keyword arguments or the dictionary `params`.
 ///
 /// States compare by game and position, and can be pickled and hashed. A notebook shows the board.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 #[derive(Clone)]
 pub(crate) struct State {
     /// The game.
@@ -28,7 +28,7 @@ pub(crate) struct State {
 }
 
 /// How a game ended.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 #[derive(Clone, Copy)]
 pub(crate) struct Outcome(pub(crate) turnstone_env::Outcome);
 
@@ -214,7 +214,7 @@ impl State {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
-        let restore = py.import("turnstone")?.getattr("_restore_state")?;
+        let restore = py.import("turnstone_rl")?.getattr("_restore_state")?;
         let (game, version) = (self.game.identity(py)?, self.game.rules.version());
         let params = self.game.params(py)?;
         let text = |(before, action): &(AnyState, Action)| -> PyResult<(String, u16)> {

@@ -34,7 +34,7 @@ const MOST: u32 = 1 << 20;
 ///         `disabled`.
 ///     params: parameters of the game as a dictionary.
 ///     parameters: the same as keyword arguments, in place of `params`.
-#[pyclass(frozen, module = "turnstone")]
+#[pyclass(frozen, module = "turnstone_rl")]
 pub(crate) struct VecEnv {
     /// The game.
     #[pyo3(get)]

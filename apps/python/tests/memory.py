@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--steps", type=int, default=1_000_000)

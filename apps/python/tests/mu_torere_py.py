@@ -2,7 +2,7 @@
 
 import numpy as np
 
-import turnstone
+import turnstone_rl as turnstone
 
 RUST = turnstone.Game("mu_torere")
 MOVES = [tuple(int(square) for square in RUST.action_text(action).split(",")) for action in range(RUST.num_actions)]

@@ -15,7 +15,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-import turnstone  # noqa: F401: registers the environments
+import turnstone_rl  # noqa: F401: registers the environments
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--steps", type=int, default=24_000)

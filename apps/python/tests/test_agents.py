@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 GAMES = turnstone.games()
 needs_program = pytest.mark.skipif(not turnstone._turnstone._PROGRAM, reason="built without the program")
@@ -342,14 +342,14 @@ def test_a_build_without_the_program_says_so():
     ):
         with pytest.raises(RuntimeError, match="without the program: training, .* need a build with the default features"):
             call()
-    done = subprocess.run([sys.executable, "-m", "turnstone", "games"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "turnstone_rl", "games"], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "made without the program" in done.stderr
 
 
 @needs_program
 def test_the_command_line():
     def run(*arguments):
-        command = [sys.executable, "-m", "turnstone", *arguments]
+        command = [sys.executable, "-m", "turnstone_rl", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert "mancala" in run("games").stdout and run("--version").stdout.startswith("turnstone ")

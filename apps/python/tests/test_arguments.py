@@ -8,8 +8,8 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
-import turnstone  # noqa: E402
-from turnstone.gym import TurnstoneEnv, TurnstoneVectorEnv  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
+from turnstone_rl.gym import TurnstoneEnv, TurnstoneVectorEnv  # noqa: E402
 
 
 class Counters(turnstone.Game):
@@ -208,7 +208,7 @@ def test_actions_are_integers():
 
 
 def test_options_of_a_reset_are_a_dictionary():
-    from turnstone.aec import TurnstoneAEC
+    from turnstone_rl.aec import TurnstoneAEC
 
     for env in (TurnstoneEnv("mancala"), TurnstoneVectorEnv("mancala", 2), TurnstoneAEC("mancala")):
         with pytest.raises(TypeError, match="options must be a dictionary, not int: 3"):

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 
-import turnstone  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve()
 # Beside the tests in CI, where only the wheel can be imported; in a clone, in its docs.
@@ -19,7 +19,7 @@ PAGE = next(page for page in (HERE.parents[1] / "export.md", HERE.parents[3] / "
 @pytest.mark.skipif(not turnstone._turnstone._PROGRAM, reason="built without the program")
 @pytest.mark.parametrize("name", turnstone.games())
 def test_the_example_plays_as_the_agent(name, tmp_path):
-    export = [sys.executable, "-m", "turnstone", "export", "az:pretrained", "--game", name, "--format", "onnx"]
+    export = [sys.executable, "-m", "turnstone_rl", "export", "az:pretrained", "--game", name, "--format", "onnx"]
     subprocess.run([*export, "--out", tmp_path / name], check=True, capture_output=True)
     [example] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
     (tmp_path / "example.py").write_text(example)

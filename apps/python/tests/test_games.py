@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 GAMES = turnstone.games()
 

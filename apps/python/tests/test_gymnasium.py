@@ -12,8 +12,8 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
-import turnstone  # noqa: E402
-from turnstone.gym import TurnstoneEnv, TurnstoneVectorEnv, env_id  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
+from turnstone_rl.gym import TurnstoneEnv, TurnstoneVectorEnv, env_id  # noqa: E402
 
 GAMES = turnstone.games()
 IDS = {
@@ -28,9 +28,9 @@ IDS = {
 def test_the_games_are_registered():
     made = "[gymnasium.make(name) for name in {}]; print('made')"
     for program in (
-        "import turnstone, gymnasium; " + made.format(list(IDS.values())),
-        "import gymnasium, turnstone; " + made.format(list(IDS.values())),
-        "import gymnasium; " + made.format([f"turnstone:{name}" for name in IDS.values()]),
+        "import turnstone_rl, gymnasium; " + made.format(list(IDS.values())),
+        "import gymnasium, turnstone_rl; " + made.format(list(IDS.values())),
+        "import gymnasium; " + made.format([f"turnstone_rl:{name}" for name in IDS.values()]),
     ):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
         assert done.stdout == "made\n", done.stderr

@@ -11,7 +11,7 @@ import pytest
 
 pyspiel = pytest.importorskip("pyspiel")
 
-import turnstone  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
 
 # Small enough for some games each within seconds.
 GAMES = """
@@ -146,7 +146,7 @@ def test_training_matches_and_exports(name, tmp_path):
     assert turnstone.load(run.checkpoint).game == game
     match = turnstone.arena(game, [run.agent(sims=4), "mcts:sims=4"], games=4)
     assert len(match.games) == 4
-    export = [sys.executable, "-m", "turnstone", "export", run.run, "--format", "onnx", "--out", tmp_path / "onnx"]
+    export = [sys.executable, "-m", "turnstone_rl", "export", run.run, "--format", "onnx", "--out", tmp_path / "onnx"]
     subprocess.run(export, check=True, capture_output=True)
     assert (tmp_path / "onnx/model.onnx").is_file()
 
@@ -154,10 +154,10 @@ def test_training_matches_and_exports(name, tmp_path):
 @needs_program
 def test_the_program_trains_a_game_by_its_name(tmp_path):
     small = ["run.iterations=1", "self_play.games_per_iteration=4", "search.simulations=2", "arena.final_games=2", "net.blocks=1"]
-    command = [sys.executable, "-m", "turnstone", "train", "open_spiel:tic_tac_toe"]
+    command = [sys.executable, "-m", "turnstone_rl", "train", "open_spiel:tic_tac_toe"]
     command += [part for each in small for part in ("--set", each)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "runs/open_spiel_tic_tac_toe/latest.safetensors").is_file()
-    match = [sys.executable, "-m", "turnstone", "arena", "open_spiel:tic_tac_toe", "random", "mcts:sims=20", "--games", "2"]
+    match = [sys.executable, "-m", "turnstone_rl", "arena", "open_spiel:tic_tac_toe", "random", "mcts:sims=20", "--games", "2"]
     subprocess.run(match, check=True, capture_output=True, cwd=tmp_path)

@@ -6,7 +6,7 @@ import pytest
 
 pyspiel = pytest.importorskip("pyspiel")
 
-import turnstone  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
 
 GAMES = 1000
 

@@ -12,7 +12,7 @@ pettingzoo = pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, render_test, seed_test  # noqa: E402
 from pettingzoo.utils.conversions import parallel_to_aec  # noqa: E402
 
-import turnstone  # noqa: E402
+import turnstone_rl as turnstone  # noqa: E402
 
 GAMES = turnstone.games()
 IDS = [f"turnstone/{name}-v1" for name in ("mu_torere", "mancala", "morris", "konane", "morabaraba")]
@@ -27,7 +27,7 @@ def test_the_registry_is_there_from_1_27_on():
 @needs_registry
 def test_the_games_are_registered():
     made = "[pettingzoo.make(kind, name) for kind in ('aec', 'parallel') for name in {}]; print('made')".format(IDS)
-    for program in ("import turnstone, pettingzoo; " + made, "import pettingzoo, turnstone; " + made):
+    for program in ("import turnstone_rl, pettingzoo; " + made, "import pettingzoo, turnstone_rl; " + made):
         # Neither a second registration nor the old way of making environments is warned of.
         command = [sys.executable, "-W", "error::DeprecationWarning:pettingzoo", "-W", "error::UserWarning", "-c", program]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -58,7 +58,7 @@ def test_arguments_of_registered_games():
 @needs_registry
 def test_a_game_in_python_is_registered_with_its_name():
     program = """
-import pettingzoo, turnstone
+import pettingzoo, turnstone_rl as turnstone
 from tic_tac_toe import TicTacToe
 turnstone.register_game(TicTacToe)
 print(pettingzoo.make("aec", f"turnstone/{TicTacToe().name}-v1").unwrapped.game.name)
@@ -160,7 +160,7 @@ def test_options_and_faults():
 
 
 def test_without_pettingzoo_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.delitem(sys.modules, "turnstone.aec", raising=False)
+    monkeypatch.delitem(sys.modules, "turnstone_rl.aec", raising=False)
     monkeypatch.delattr(turnstone, "aec", raising=False)
     monkeypatch.setitem(sys.modules, "pettingzoo", None)
     with pytest.raises(ModuleNotFoundError, match="need the package pettingzoo: pip install pettingzoo"):

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "examples"))
 
@@ -240,7 +240,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
 from breakthrough import CONFIG, Breakthrough
 from tic_tac_toe import TicTacToe
-import turnstone
+import turnstone_rl as turnstone
 
 class Held(TicTacToe):
     def outcome(self, state):

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "examples"))
 

@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 GAMES = turnstone.games()
 
@@ -285,7 +285,7 @@ def test_ctrl_c_interrupts_long_calls(name, evaluate, tmp_path):
     program = textwrap.dedent(
         f"""
         import signal
-        import numpy, turnstone
+        import numpy, turnstone_rl as turnstone
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
         folder = {str(tmp_path / "run")!r}
         zeros = numpy.zeros((4096, turnstone.Game('konane').num_actions), numpy.float32)

@@ -15,8 +15,8 @@ import textwrap
 
 import pytest
 
-import turnstone
-from turnstone import _turnstone
+import turnstone_rl as turnstone
+from turnstone_rl import _turnstone
 
 STUB = pathlib.Path(_turnstone.__file__).with_name("_turnstone.pyi")
 
@@ -74,7 +74,7 @@ PAGES = [EXAMPLES.parents[2] / "docs/python-games.md"] if len(EXAMPLES.parents) 
 PAGE = next((page for page in [*PAGES, EXAMPLES.parent / "python-games.md"] if page.is_file()), None)
 
 WRONG = """
-import turnstone
+import turnstone_rl as turnstone
 
 turnstone.VecEnv("mancala", 2, autoreset_mode="never")
 turnstone.env("mancala", render_mode="film")

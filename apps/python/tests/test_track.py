@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-import turnstone
-from turnstone.track import scalars, send
+import turnstone_rl as turnstone
+from turnstone_rl.track import scalars, send
 
 TRACKER = """
 import json
@@ -115,14 +115,14 @@ def test_a_run_is_followed(run, tmp_path, monkeypatch):
         with open(run / "metrics.jsonl", "a") as file:
             file.write('mes": 24' if len(waits) == 1 else "}\n")
 
-    monkeypatch.setattr("turnstone.track.time.sleep", wait)
+    monkeypatch.setattr("turnstone_rl.track.time.sleep", wait)
     assert send(run, "fake_tracker", follow=True) == 3
     assert waits == [3, 3, 4] and told(tmp_path)[-2:] == [["log", {"games": 24}, 3], ["finish"]]
 
 
 def test_faults_are_named(run, tmp_path):
     def line(*arguments):
-        command = [sys.executable, "-m", "turnstone.track", *arguments]
+        command = [sys.executable, "-m", "turnstone_rl.track", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
 
     done = line(str(run), "--to", "fake_tracker")

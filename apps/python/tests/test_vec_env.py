@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-import turnstone
+import turnstone_rl as turnstone
 
 GAMES = turnstone.games()
 

@@ -93,7 +93,7 @@ fn settings_are_described_as_in_the_config() {
 
 #[test]
 fn the_arena_takes_every_option_of_a_match() {
-    let program = read("apps/python/python/turnstone/_program.py");
+    let program = read("apps/python/python/turnstone_rl/_program.py");
     let (_, arena) = program.split_once("\ndef arena(\n").expect("the function");
     let (signature, body) = arena.split_once(") -> ArenaResult:\n").expect("its signature");
     let others = ["game", "agents", "threads", "ladder", "out", "resume", "progress"];

@@ -16,10 +16,10 @@ fn the_package_has_the_files_of_the_clone() {
         let names = files.map(|file| file.expect("readable").file_name().into_string().expect("plain names"));
         names.filter(|name| !name.ends_with(".so") && name != "__pycache__").collect::<std::collections::BTreeSet<_>>()
     };
-    const CLONE: &str = "../../apps/python/python/turnstone";
-    assert_eq!(names("python/turnstone"), names(CLONE));
+    const CLONE: &str = "../../apps/python/python/turnstone_rl";
+    assert_eq!(names("python/turnstone_rl"), names(CLONE));
     for name in names(CLONE) {
-        assert_eq!(text(&format!("python/turnstone/{name}")), text(&format!("{CLONE}/{name}")), "{name}");
+        assert_eq!(text(&format!("python/turnstone_rl/{name}")), text(&format!("{CLONE}/{name}")), "{name}");
     }
 }
 

@@ -6,8 +6,8 @@ import tempfile
 import gymnasium
 from pettingzoo.test import api_test
 
-import turnstone
-from turnstone import aec
+import turnstone_rl as turnstone
+from turnstone_rl import aec
 
 NAME = "connect_four"
 

@@ -16,7 +16,7 @@ use crate::game::Game;
 use crate::state::State;
 
 /// Exact values of a game's positions.
-#[pyclass(frozen, module = "turnstone", name = "_ExactValues")]
+#[pyclass(frozen, module = "turnstone_rl", name = "_ExactValues")]
 pub(crate) struct ExactValues {
     #[pyo3(get)]
     game: Game,

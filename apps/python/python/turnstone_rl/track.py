@@ -2,7 +2,7 @@
 
 From the run's folder, finished or not::
 
-    python -m turnstone.track runs/mancala --to wandb --project mancala --follow
+    python -m turnstone_rl.track runs/mancala --to wandb --project mancala --follow
 
 Both have the same interface, so a tracker is named by its module: any other with `init(project=, name=, config=)`, a `log(metrics,
 step=)` and a `finish()` works too.
@@ -120,8 +120,8 @@ def send(
 
 
 def main(arguments: List[str] | None = None) -> int:
-    """The command line: `python -m turnstone.track RUN --to TRACKER`."""
-    parser = argparse.ArgumentParser(prog="python -m turnstone.track", description="Send a run's metrics to a tracker.")
+    """The command line: `python -m turnstone_rl.track RUN --to TRACKER`."""
+    parser = argparse.ArgumentParser(prog="python -m turnstone_rl.track", description="Send a run's metrics to a tracker.")
     parser.add_argument("run", help="the run's folder")
     parser.add_argument("--to", required=True, metavar="TRACKER", help="trackio or wandb")
     parser.add_argument("--project", help="name of the project [default: that of the folder around the run]")

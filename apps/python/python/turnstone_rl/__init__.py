@@ -2,7 +2,7 @@
 
 Games are `mu_torere`, `mancala`, `morris`, `konane` and `morabaraba`. Positions are immutable::
 
-    import turnstone
+    import turnstone_rl as turnstone
 
     state = turnstone.State("mancala").play("B5")
     state.legal_moves()                      # ['A2', 'A3', ...]
@@ -123,7 +123,7 @@ def env(
     """A PettingZoo AEC environment of a game, with PettingZoo's wrapper that checks the order of calls.
 
     Parameters of the game are keyword arguments, ``turnstone.env("mancala", stones=3)``, or the dictionary `params`. See
-    `turnstone.aec.TurnstoneAEC`. Needs `pettingzoo`.
+    `turnstone_rl.aec.TurnstoneAEC`. Needs `pettingzoo`.
     """
     return _aec().env(game, render_mode=render_mode)
 
@@ -151,7 +151,7 @@ def parallel_env(
     **parameters: Any,
 ) -> Any:
     """A PettingZoo parallel environment of a game: both agents choose in every step, and the choice of the one that is
-    to move is played. See `turnstone.aec.TurnstoneParallel`. Needs `pettingzoo`.
+    to move is played. See `turnstone_rl.aec.TurnstoneParallel`. Needs `pettingzoo`.
     """
     return _aec().parallel_env(game, render_mode, max_cycles, illegal)
 

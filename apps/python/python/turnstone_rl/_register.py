@@ -21,7 +21,7 @@ def aec_id(game: str) -> str:
 
 
 def register_envs() -> None:
-    """Registers every game in Gymnasium, and in PettingZoo from 1.27 on. `import turnstone` does it where they are installed."""
+    """Registers every game in Gymnasium, and in PettingZoo from 1.27 on. `import turnstone_rl` does it where they are installed."""
     import gymnasium
 
     for game in games():
@@ -29,8 +29,8 @@ def register_envs() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(
                 name,
-                entry_point="turnstone.gym:TurnstoneEnv",
-                vector_entry_point="turnstone.gym:TurnstoneVectorEnv",
+                entry_point="turnstone_rl.gym:TurnstoneEnv",
+                vector_entry_point="turnstone_rl.gym:TurnstoneVectorEnv",
                 kwargs={"game": game},
             )
     if find_spec("pettingzoo") is not None:
@@ -46,6 +46,6 @@ def _register_in_pettingzoo() -> None:
     for game in games():
         name = aec_id(game)
         if name not in pettingzoo.aec_registry:
-            register("aec", name, entry_point="turnstone.aec:env", kwargs={"game": game})
+            register("aec", name, entry_point="turnstone_rl.aec:env", kwargs={"game": game})
         if name not in pettingzoo.parallel_registry:
-            register("parallel", name, entry_point="turnstone.aec:parallel_env", kwargs={"game": game})
+            register("parallel", name, entry_point="turnstone_rl.aec:parallel_env", kwargs={"game": game})

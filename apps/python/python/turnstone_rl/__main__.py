@@ -1,4 +1,4 @@
-"""The `turnstone` program: `python -m turnstone train configs/mu_torere.toml`."""
+"""The `turnstone` program: `python -m turnstone_rl train configs/mu_torere.toml`."""
 
 from __future__ import annotations
 

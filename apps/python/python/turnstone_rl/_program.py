@@ -440,7 +440,7 @@ def solve(game: str | Game | type[Game], *, tables: PathLike = "tables", build: 
     _need_program()
     rules = _turnstone._game(game, "solve", [], None, {})
     if build and type(rules) is _turnstone.Game:
-        command = [sys.executable, "-m", "turnstone", "solve", rules.name, "--tables-only", "--out", os.fspath(tables)]
+        command = [sys.executable, "-m", "turnstone_rl", "solve", rules.name, "--tables-only", "--out", os.fspath(tables)]
         for key, value in rules.params.items():
             text = str(value).lower() if isinstance(value, bool) else str(value)
             command += ["--param", f"{key}={text}"]

@@ -1,1 +1,0 @@
-../../../../apps/python/python/turnstone/__init__.py

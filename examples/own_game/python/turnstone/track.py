@@ -1,1 +1,0 @@
-../../../../apps/python/python/turnstone/track.py
