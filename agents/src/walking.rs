@@ -1,7 +1,7 @@
 //! Object-safe interface to the walk of an agent through a game.
 
 use turnstone_env::{Action, AnyState, Rules};
-use turnstone_exact::{Extent, IllegalMove, MoveReader, Moves, Walk};
+use turnstone_exact::{Extent, IllegalMove, Moves, Walk};
 
 /// Object-safe interface to [`Walk`].
 pub trait DynWalk: Send + Sync {
@@ -13,12 +13,6 @@ pub trait DynWalk: Send + Sync {
     /// # Errors
     /// An answer is not a legal action.
     fn answer(&mut self, most: usize, answers: &[Action]) -> Result<Extent, IllegalMove>;
-
-    /// Walks on by the bytes of [`Moves`], to about `most` positions.
-    ///
-    /// # Errors
-    /// A move is not legal.
-    fn replay(&mut self, most: usize, moves: &[u8]) -> Result<Extent, IllegalMove>;
 
     /// [`Walk::positions`].
     fn positions(&self) -> usize;
@@ -99,11 +93,6 @@ impl<G: Rules> DynWalk for Walk<G> {
         let mut answers = answers.iter();
         // An action that is not legal has no place.
         self.extend(most, &mut |_, legal| Some(legal.binary_search(answers.next()?).unwrap_or(usize::MAX)))
-    }
-
-    fn replay(&mut self, most: usize, moves: &[u8]) -> Result<Extent, IllegalMove> {
-        let mut moves = MoveReader::new(moves);
-        self.extend(most, &mut |_, legal| moves.next(legal.len()))
     }
 
     fn positions(&self) -> usize {

@@ -5,6 +5,7 @@ mod journal;
 
 pub use journal::WalkJournal;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
-use turnstone_agents::exact::{Certificate, Claim, Extent};
+use turnstone_agents::exact::{Certificate, Claim, Extent, MoveReader, Moves};
 use turnstone_agents::search::Stop;
 use turnstone_agents::search::hash::hash;
 use turnstone_agents::{
@@ -21,7 +22,7 @@ use turnstone_agents::{
 };
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::{Action, AnyState, Side};
+use turnstone_env::{Action, ActionList, AnyState, Side};
 
 use crate::asking::{MOST_AT_ONCE, Question, ask_all};
 use crate::openings::read_book;
@@ -55,6 +56,18 @@ pub struct Certifying<'a> {
     /// Ends it when raised.
     pub stop: &'a Stop,
 }
+
+/// Exact values of a game, to repair agents by.
+#[derive(Clone, Copy)]
+pub struct Truth<'a> {
+    /// Those that need no search.
+    pub quick: &'a dyn DynExactValues,
+    /// All that can be had.
+    pub full: &'a dyn DynExactValues,
+}
+
+/// Gives another move in place of an agent's.
+type Correct<'a> = dyn Fn(&AnyState, Action) -> Option<Action> + 'a;
 
 /// An agent that has been corrected.
 pub struct Repaired {
@@ -103,12 +116,10 @@ impl Certifying<'_> {
         &self,
         seat: Side,
         starts: &[AnyState],
-        mut journal: Option<WalkJournal>,
+        journal: Option<WalkJournal>,
     ) -> Result<Option<(Box<dyn DynWalk>, Extent)>> {
         let mut walk = self.game.walk(seat, starts);
-        let kept = journal.as_mut().map(WalkJournal::take_moves).unwrap_or_default();
-        walk.replay(self.most, &kept).context("the moves of the journal")?;
-        let extent = self.go_on(&mut *walk, &mut self.searches()?, journal)?;
+        let extent = self.go_on(&mut *walk, &mut self.searches()?, journal, &|_, _| None)?;
         Ok(extent.map(|extent| (walk, extent)))
     }
 
@@ -117,23 +128,38 @@ impl Certifying<'_> {
         (0..self.threads.max(1)).map(|_| Ok(self.agent.search(self.asked, MOST_AT_ONCE)?)).collect()
     }
 
-    /// Walks on until all positions are met or there are too many.
+    /// Walks on until all positions are met or there are too many, by the agent's moves or what `correct` has in place of them.
+    /// The journal has the agent's own.
     fn go_on(
         &self,
         walk: &mut dyn DynWalk,
         searches: &mut [Box<dyn Search>],
         mut journal: Option<WalkJournal>,
+        correct: &Correct<'_>,
     ) -> Result<Option<Extent>> {
+        let kept = journal.as_mut().map(WalkJournal::take_moves).unwrap_or_default();
+        let (mut kept, mut own) = (MoveReader::new(&kept), Moves::default());
         let mut extent = walk.answer(self.most, &[]).context("a move that is known")?;
         while extent == Extent::Open {
-            (self.progress)(walk);
             let questions = walk.questions(AT_ONCE);
-            let Some(answers) = self.answers(searches, &questions)? else {
-                return Ok(None);
-            };
+            let legal: Vec<ActionList> = questions.iter().map(|state| self.game.legal_actions(state)).collect();
+            let known = legal.iter().map_while(|legal| legal.get(kept.next(legal.len())?).copied());
+            let mut answers: Vec<Action> = known.collect();
+            if answers.len() < questions.len() {
+                (self.progress)(walk);
+                match self.answers(searches, &questions[answers.len()..])? {
+                    Some(asked) => answers.extend(asked),
+                    None => return Ok(None),
+                }
+            }
+            for ((state, legal), answer) in questions.iter().zip(&legal).zip(&mut answers) {
+                let Ok(place) = legal.binary_search(answer) else { continue };
+                own.push(place, legal.len());
+                *answer = correct(state, *answer).unwrap_or(*answer);
+            }
             extent = walk.answer(self.most, &answers).with_context(|| format!("agent `{}`", self.agent.spec))?;
             if let Some(journal) = &mut journal {
-                journal.add(walk.moves().whole_bytes())?;
+                journal.add(own.whole_bytes())?;
             }
         }
         Ok(Some(extent))
@@ -142,7 +168,8 @@ impl Certifying<'_> {
     /// Corrects the agent until it comes to the value of the start by best play: walks, replaces moves that give the value away,
     /// and walks again, until there are none. Returns `None` if `stop` was raised before the end.
     ///
-    /// With exact values these are the first moves that do on every way to a worse end. Without any, they are the moves after
+    /// With exact values these are the moves that do by `quick` values, which are replaced before the walk goes on, and then
+    /// the first ones by `full` values on every way to a worse end. Without any, they are the moves after
     /// which the agent is lost whatever it plays, as far as the walks have found; what replaces them is safe in the walk, or
     /// else what a search of 400 simulations prefers. The agent is then corrected until it cannot be beaten.
     ///
@@ -153,11 +180,11 @@ impl Certifying<'_> {
         seat: Side,
         start: &AnyState,
         journal: Option<WalkJournal>,
-        truth: Option<&dyn DynExactValues>,
+        truth: Option<Truth<'_>>,
         on_round: &dyn Fn(&dyn DynWalk, usize),
     ) -> Result<Option<Repaired>> {
         let sign = seat.sign() as i8;
-        let best = match truth.map(|truth| truth.value(start)) {
+        let best = match truth.map(|truth| truth.full.value(start)) {
             None => 0,
             Some(value) => {
                 sign * value.with_context(|| format!("no exact value of the start of {} is known", self.game.name()))?
@@ -165,35 +192,43 @@ impl Certifying<'_> {
         };
         let lost = || format!("{seat} of {} loses against best play, which no book can repair", self.game.name());
         ensure!(best >= 0, lost());
-        let Some((mut walk, mut extent)) = self.walk(seat, std::slice::from_ref(start), journal)? else {
+        let (corrections, mut searches) = (RefCell::new(HashMap::new()), self.searches()?);
+        let correct = |state: &AnyState, action: Action| {
+            let (truth, mut next) = (truth?.quick, state.clone());
+            self.game.play(&mut next, action);
+            truth.value(&next).filter(|value| sign * value < best)?;
+            let better = *truth.optimal_actions(state)?.first()?;
+            corrections.borrow_mut().insert(state.clone(), better);
+            Some(better)
+        };
+        let mut walk = self.game.walk(seat, std::slice::from_ref(start));
+        let Some(mut extent) = self.go_on(&mut *walk, &mut searches, journal, &correct)? else {
             return Ok(None);
         };
-        let mut searches = self.searches()?;
-        let mut corrections = HashMap::new();
         loop {
             let mut found = match truth {
                 // Of a walk that is not complete only losses are certain.
-                Some(truth) => by_truth(&*walk, truth, sign, if extent == Extent::Complete { best } else { 0 }),
+                Some(truth) => by_truth(&*walk, truth.full, sign, if extent == Extent::Complete { best } else { 0 }),
                 None => match self.by_search(&mut *walk)? {
                     Some(found) => found,
                     None => return Ok(None),
                 },
             };
             ensure!(!walk.is_lost(start), lost());
-            found.retain(|(state, action)| corrections.get(state) != Some(action));
+            found.retain(|(state, action)| corrections.borrow().get(state) != Some(action));
             on_round(&*walk, found.len());
             if found.is_empty() {
                 break;
             }
             walk = walk.corrected(&found);
-            corrections.extend(found);
-            match self.go_on(&mut *walk, &mut searches, None)? {
+            match self.go_on(&mut *walk, &mut searches, None, &correct)? {
                 Some(reached) => extent = reached,
                 None => return Ok(None),
             }
+            corrections.borrow_mut().extend(found);
         }
-        corrections.retain(|state, _| walk.has_met(state));
-        let corrections = corrections.into_iter().map(|(state, action)| Ok((self.as_asked(&state)?, action)));
+        let met = corrections.into_inner().into_iter().filter(|(state, _)| walk.has_met(state));
+        let corrections = met.map(|(state, action)| Ok((self.as_asked(&state)?, action)));
         Ok(Some(Repaired { corrections: corrections.collect::<Result<_>>()?, walk, extent }))
     }
 

@@ -438,7 +438,8 @@ fn width(actions: usize) -> u32 {
 }
 
 impl Moves {
-    fn push(&mut self, place: usize, actions: usize) {
+    /// Adds the move at a place among so many actions.
+    pub fn push(&mut self, place: usize, actions: usize) {
         for bit in 0..width(actions) {
             if self.bits.is_multiple_of(8) {
                 self.bytes.push(0);
@@ -482,11 +483,12 @@ impl<'a> MoveReader<'a> {
         Self { bytes, bit: 0 }
     }
 
-    /// The place of the next move among so many actions; `None` at the end.
+    /// The place of the next move among so many actions; `None` at the end, where bits that are too few for a move are dropped.
     pub fn next(&mut self, actions: usize) -> Option<usize> {
         let mut place = 0;
         let end = self.bit + width(actions) as usize;
         if end > 8 * self.bytes.len() {
+            self.bit = 8 * self.bytes.len();
             return None;
         }
         for bit in self.bit..end {

@@ -175,6 +175,60 @@ fn agents_that_are_no_function_of_the_position_are_refused() {
     }
 }
 
+#[test]
+fn an_interrupted_repair_has_the_same_corrections() {
+    let (game, folder) = (game("mu_torere", &[("max_plies", "0")]), tempfile::tempdir().expect("a folder"));
+    let agent = agent("random", &*game);
+    let whole = certifying(&*game, &agent);
+    let truth = game.exact_values(Path::new(""), Effort::Full).expect("no table").expect("it is small");
+    let repair = |certifying: Certifying<'_>, journal| {
+        let truth = Truth { full: &*truth, quick: &*truth };
+        let repaired = certifying.repair(Side::First, &game.start(), journal, Some(truth), &|_, _| ());
+        repaired.expect("it plays").map(|Repaired { corrections, walk, .. }| {
+            let moves: HashMap<String, Action> =
+                corrections.iter().map(|(state, action)| (game.position_text(state), *action)).collect();
+            (moves, walk)
+        })
+    };
+    let (expected, walk) = repair(Certifying { threads: 1, ..whole }, None).expect("nothing stops it");
+    assert!(expected.len() > 5, "{}", expected.len());
+    let starts = [game.start()];
+    let journal = || WalkJournal::open(folder.path(), "walk", whole.identity(Side::First, &starts)).expect("usable");
+    let mut rounds = 0;
+    let (found, again) = loop {
+        // The flag is raised after more lots of questions in each call, since small ones may fill no byte.
+        let (stop, calls, last) = (Stop::default(), AtomicU64::new(0), 3 * rounds);
+        let progress = |_: &dyn DynWalk| {
+            if calls.fetch_add(1, Ordering::Relaxed) == last {
+                stop.raise();
+            }
+        };
+        rounds += 1;
+        if let Some(found) = repair(Certifying { progress: &progress, stop: &stop, ..whole }, Some(journal())) {
+            break found;
+        }
+    };
+    assert!(rounds > 3, "{rounds}");
+    assert_eq!((found, again.moves()), (expected, walk.moves()));
+}
+
+/// Exact values of no position.
+struct Unknown;
+
+impl DynExactValues for Unknown {
+    fn value(&self, _: &AnyState) -> Option<i8> {
+        None
+    }
+
+    fn best_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
+        None
+    }
+
+    fn optimal_actions(&self, _: &AnyState) -> Option<Vec<Action>> {
+        None
+    }
+}
+
 /// A random agent with corrections comes to the value of the game, as a brute-force search confirms.
 #[test]
 fn repaired_agents_come_to_the_value_of_the_game() {
@@ -184,7 +238,9 @@ fn repaired_agents_come_to_the_value_of_the_game() {
         ("mu_torere", &[("max_plies", "40")], Side::Second, 0),
         ("konane", &[("size", "4")], Side::Second, 1),
     ];
-    for (case, has_values) in cases.iter().flat_map(|case| [(case, true), (case, false)]) {
+    for (case, [knows_all, is_quick]) in
+        cases.iter().flat_map(|case| [[true, true], [true, false], [false, false]].map(|known| (case, known)))
+    {
         let &(name, params, seat, value) = case;
         let game = game(name, params);
         let agent = agent("random", &*game);
@@ -195,10 +251,13 @@ fn repaired_agents_come_to_the_value_of_the_game() {
         let count = |_: &dyn DynWalk, _| {
             rounds.fetch_add(1, Ordering::Relaxed);
         };
-        let repaired = certifying.repair(seat, &game.start(), None, has_values.then_some(&*truth), &count);
+        let values = Truth { full: &*truth, quick: if is_quick { &*truth } else { &Unknown } };
+        let repaired = certifying.repair(seat, &game.start(), None, knows_all.then_some(values), &count);
         let Repaired { corrections, walk, extent } = repaired.expect("it plays").expect("nothing stops it");
         assert_eq!((extent, walk.findings().values), (Extent::Complete, vec![value]), "{name}");
-        assert!(!corrections.is_empty() && rounds.load(Ordering::Relaxed) > 1, "{name}");
+        assert!(!corrections.is_empty(), "{name}");
+        // What is known at once is replaced in the only walk.
+        assert_eq!(rounds.load(Ordering::Relaxed) > 1, !is_quick, "{name}");
         // Every correction is needed, and is no move of the agent's own.
         let mut search = agent.search(&*game, 1).expect("a search");
         for (state, action) in &corrections {
@@ -211,7 +270,7 @@ fn repaired_agents_come_to_the_value_of_the_game() {
     let (game, lost) = (game("konane", &[("size", "4")]), Side::First);
     let agent = agent("random", &*game);
     let truth = game.exact_values(Path::new(""), Effort::Full).expect("no table").expect("it is small");
-    for truth in [Some(&*truth), None] {
+    for truth in [Some(Truth { full: &*truth, quick: &*truth }), None] {
         let fault = certifying(&*game, &agent).repair(lost, &game.start(), None, truth, &|_, _| ());
         assert!(fault.err().expect("it is lost").to_string().contains("player 1 of konane loses against best play"));
     }

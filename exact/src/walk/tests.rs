@@ -213,6 +213,13 @@ fn walks_end_where_they_may_and_go_on() {
     assert_eq!(illegal, Err(IllegalMove(1)));
 }
 
+#[test]
+fn the_beginning_of_a_move_at_the_end_is_read_as_no_other() {
+    let mut moves = MoveReader::new(&[0b1101_1101]);
+    assert_eq!([moves.next(8), moves.next(8)], [Some(5), Some(3)]);
+    assert_eq!([moves.next(8), moves.next(2), moves.next(1)], [None, None, Some(0)]);
+}
+
 /// Every opening has the result of a walk from it alone.
 #[test]
 fn several_starts_are_walked_at_once() {

@@ -11,12 +11,12 @@ use clap::Args;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use turnstone_agents::{Agent, AgentSpec, Book, DynExactValues, DynWalk, Effort, Findings, PlayableGame, Refutation};
-use turnstone_arena::certifying::{Certifying, Repaired, WalkJournal, check_fixed, starts_of_book};
+use turnstone_arena::certifying::{Certifying, Repaired, Truth, WalkJournal, check_fixed, starts_of_book};
 use turnstone_base::files::{atomic_write, read_bounded};
 use turnstone_base::machine::{cores, memory};
 use turnstone_base::terminal::{Reporter, print_stderr};
 use turnstone_env::{AnyState, Params, Side};
-use turnstone_exact::{Certificate, Claim, Extent, MOST_WALKED};
+use turnstone_exact::{Certificate, Claim, Extent, MOST_WALKED, SolveLimits};
 use turnstone_selfplay::{Games, TrainableGame};
 
 use crate::args::{GameArgs, parse_param, thread_count};
@@ -253,8 +253,8 @@ impl Certify {
 
 /// The repair of an agent with a network.
 struct Repair {
-    /// Exact values, where the game has them.
-    truth: Option<Box<dyn DynExactValues>>,
+    /// Exact values, where the game has them: those that need no search, and all.
+    truth: Option<[Box<dyn DynExactValues>; 2]>,
     book: Book,
 }
 
@@ -263,7 +263,8 @@ impl Repair {
         let Some(network) = certifying.agent.network() else {
             bail!("`{}` has no network, and only agents with one play by a book", certifying.agent.spec);
         };
-        let truth = certifying.game.exact_values(tables, Effort::Full)?;
+        let values = |effort| certifying.game.exact_values(tables, effort);
+        let truth = values(Effort::Patient(SolveLimits::nodes(0)))?.zip(values(Effort::Full)?).map(<[_; 2]>::from);
         Ok(Self { truth, book: Book::new(certifying.asked, network, certifying.is_asked_elsewhere()) })
     }
 
@@ -279,7 +280,8 @@ impl Repair {
             let (positions, decisions) = (walk.positions(), walk.moves().count());
             reporter.line(&format!("{seat}: {positions} positions, {decisions} decisions, {mistakes} to correct"));
         };
-        let repaired = certifying.repair(seat, &certifying.game.start(), journal, self.truth.as_deref(), &on_round)?;
+        let truth = self.truth.as_ref().map(|[quick, full]| Truth { quick: &**quick, full: &**full });
+        let repaired = certifying.repair(seat, &certifying.game.start(), journal, truth, &on_round)?;
         let Some(Repaired { corrections, walk, extent }) = repaired else { return Ok(None) };
         self.book.moves.extend(corrections);
         Ok(Some((walk, extent)))
