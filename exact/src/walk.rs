@@ -255,24 +255,11 @@ impl<G: Rules> Walk<G> {
         least: i8,
         is_worse: &mut dyn FnMut(&G::State) -> bool,
     ) -> Vec<G::State> {
-        let begins = self.begins();
-        let mut seen = vec![false; self.positions.len()];
-        let mut queue: VecDeque<u32> = self.starts.iter().copied().collect();
-        let mut mistakes = Vec::new();
-        while let Some(position) = queue.pop_front() {
-            let position = position as usize;
-            if values[position] >= least || std::mem::replace(&mut seen[position], true) {
-                continue;
-            }
-            let next = &self.successors[begins[position]..begins[position + 1]];
-            match next {
-                [only] if self.decides(&self.positions[position]) && is_worse(&self.positions[*only as usize]) => {
-                    mistakes.push(self.positions[position]);
-                }
-                _ => queue.extend(next),
-            }
-        }
-        mistakes
+        let mut is_mistake = |position: usize, next: &[u32]| {
+            self.decides(&self.positions[position]) && next.iter().any(|&next| is_worse(&self.positions[next as usize]))
+        };
+        let mistakes = self.first_on_ways(|position| values[position] < least, &mut is_mistake);
+        mistakes.into_iter().map(|position| self.positions[position]).collect()
     }
 
     /// The positions in which the agent's move leads to one that is lost whatever it plays from there, on the ways from the
@@ -304,22 +291,36 @@ impl<G: Rules> Walk<G> {
                 has_changed |= !has_another;
             }
         }
-        let mut seen = lost.clone();
+        let mut loses = |_, next: &[u32]| next.iter().any(|&next| lost[next as usize]);
+        let found = self.first_on_ways(|position| !lost[position], &mut loses).into_iter();
+        let found = found.map(|position| (self.positions[position], others(position, &lost))).collect();
+        self.lost.extend(self.positions.iter().zip(&lost).filter(|(_, is_lost)| **is_lost).map(|(state, _)| *state));
+        found
+    }
+
+    /// The first positions of which `holds`, asked with their successors, on every way from the starts through positions that
+    /// `is_passed` allows, breadth-first.
+    fn first_on_ways(
+        &self,
+        is_passed: impl Fn(usize) -> bool,
+        holds: &mut dyn FnMut(usize, &[u32]) -> bool,
+    ) -> Vec<usize> {
+        let begins = self.begins();
+        let mut seen = vec![false; self.positions.len()];
         let mut queue: VecDeque<u32> = self.starts.iter().copied().collect();
         let mut found = Vec::new();
         while let Some(position) = queue.pop_front() {
             let position = position as usize;
-            if std::mem::replace(&mut seen[position], true) {
+            if !is_passed(position) || std::mem::replace(&mut seen[position], true) {
                 continue;
             }
             let next = &self.successors[begins[position]..begins[position + 1]];
-            if next.iter().any(|&next| lost[next as usize]) {
-                found.push((self.positions[position], others(position, &lost)));
+            if holds(position, next) {
+                found.push(position);
             } else {
                 queue.extend(next);
             }
         }
-        self.lost.extend(self.positions.iter().zip(&lost).filter(|(_, is_lost)| **is_lost).map(|(state, _)| *state));
         found
     }
 

@@ -217,7 +217,7 @@ impl Certify {
         }
         if let Some((path, repair)) = self.repair.as_ref().zip(repair) {
             write_file(path, &repair.book.to_text(certifying.asked))?;
-            reporter.line(&format!("{}: {} corrections", path.display(), repair.book.moves.len()));
+            reporter.line(&format!("corrections in {}: {}", path.display(), repair.book.moves.len()));
         }
         if self.json {
             print_json(&json!({
