@@ -134,6 +134,7 @@ impl SearchedGame<'_> {
             player: self.game.mover(state).number(),
             opening,
             played: self.game.action_text(state, action),
+            shown: self.game.display_text(state, action),
             position: self.game.position_text(state),
             legal: self.game.legal_actions(state).len(),
             value: rounded(self.value(i)),
@@ -142,6 +143,7 @@ impl SearchedGame<'_> {
             loss: rounded(loss),
             mark: mark(loss, source, is_only).filter(|_| !opening),
             best: self.game.line_texts(state, &best),
+            best_shown: self.game.line_display(state, &best),
         }
     }
 

@@ -96,14 +96,14 @@ pub fn check_fixed(agent: &Agent) -> Result<()> {
     }
 }
 
-/// The openings of a book, one in each line, as the text of their moves and the position after them.
+/// The openings of a book, one in each line, as their moves and the position after them.
 ///
 /// # Errors
 /// The book cannot be read, has a fault, or has no opening.
-pub fn starts_of_book(path: &Path, game: &dyn PlayableGame) -> Result<Vec<(String, AnyState)>> {
+pub fn starts_of_book(path: &Path, game: &dyn PlayableGame) -> Result<Vec<(Vec<Action>, AnyState)>> {
     let book = read_book(path, game)?;
     ensure!(!book.is_empty(), "opening book {}: there is no opening", path.display());
-    Ok(book.into_iter().map(|opening| (opening.text(game), opening.state)).collect())
+    Ok(book.into_iter().map(|opening| (opening.actions, opening.state)).collect())
 }
 
 impl Certifying<'_> {

@@ -186,11 +186,7 @@ impl Replay {
         let mut actions = Vec::with_capacity(moves.len());
         for (text, ply) in moves.iter().zip(1..) {
             let mut state = positions[ply - 1].clone();
-            let played = game
-                .parse_action(&state, text)
-                .and_then(|action| game.try_play(&mut state, action).map(|()| action))
-                .with_context(|| format!("move {ply}"))?;
-            actions.push(played);
+            actions.push(game.play_typed(&mut state, text).with_context(|| format!("move {ply}"))?);
             positions.push(state);
         }
         Ok(Self { positions, actions })

@@ -262,6 +262,11 @@ impl<'a, G: Notation> Suite<'a, G> {
         for (&action, action_text) in self.legal.iter().zip(&texts) {
             let parsed = self.game.parse_action(state, action_text);
             assert_eq!(parsed, Ok(action), "action text `{action_text}` names another action at `{text}`");
+            let shown = self.game.display_text(state, action);
+            if shown != *action_text {
+                let parsed = self.game.parse_action(state, &shown);
+                assert_eq!(parsed, Ok(action), "display text `{shown}` names another action at `{text}`");
+            }
         }
     }
 

@@ -68,10 +68,13 @@ pub trait DynGame: Debug + Send + Sync {
     /// Writes the feature vector, `[features]` long, as seen by the mover.
     fn observe(&self, state: &AnyState, features: &mut [f32]);
 
-    /// The action's text in a position.
+    /// The action's text in a position, as files, protocols and programs see it.
     fn action_text(&self, state: &AnyState, action: Action) -> String;
 
-    /// The action that a text names in a position; that it is legal is not checked.
+    /// The action's text as people see it.
+    fn display_text(&self, state: &AnyState, action: Action) -> String;
+
+    /// The action that either text names in a position; that it is legal is not checked.
     ///
     /// # Errors
     /// The text names no action of this game.
@@ -132,22 +135,51 @@ pub trait DynGame: Debug + Send + Sync {
     /// The first action that is malformed or illegal; the state is then unchanged.
     fn play_text(&self, state: &mut AnyState, moves: &str) -> Result<Vec<Action>, Error>;
 
+    /// Plays an action that a person has typed, in either notation, and returns it.
+    ///
+    /// # Errors
+    /// The text is no action, or the action is illegal: then the legal ones are named as people see them. The state is then
+    /// unchanged.
+    fn play_typed(&self, state: &mut AnyState, text: &str) -> Result<Action, Error> {
+        let action = self.parse_action(state, text)?;
+        self.try_play(state, action).map_err(|error| match error {
+            Error::Illegal { .. } => {
+                Error::Illegal { action: self.display_text(state, action), legal: self.legal_display(state).join(" ") }
+            }
+            Error::GameOver { .. } => Error::GameOver { action: self.display_text(state, action) },
+            other => other,
+        })?;
+        Ok(action)
+    }
+
     /// The texts of the legal actions.
     fn legal_texts(&self, state: &AnyState) -> Vec<String> {
         self.legal_actions(state).iter().map(|&action| self.action_text(state, action)).collect()
     }
 
+    /// The texts of the legal actions as people see them.
+    fn legal_display(&self, state: &AnyState) -> Vec<String> {
+        self.legal_actions(state).iter().map(|&action| self.display_text(state, action)).collect()
+    }
+
     /// The texts of legal actions that are played one after another from a position.
     fn line_texts(&self, state: &AnyState, line: &[Action]) -> Vec<String> {
-        let mut state = state.clone();
-        let mut texts = Vec::with_capacity(line.len());
-        for (at, &action) in line.iter().enumerate() {
-            texts.push(self.action_text(&state, action));
-            if at + 1 < line.len() {
-                self.play(&mut state, action);
-            }
-        }
-        texts
+        texts_along(
+            state,
+            line,
+            |state, action| self.play(state, action),
+            |state, action| self.action_text(state, action),
+        )
+    }
+
+    /// The same as people see them.
+    fn line_display(&self, state: &AnyState, line: &[Action]) -> Vec<String> {
+        texts_along(
+            state,
+            line,
+            |state, action| self.play(state, action),
+            |state, action| self.display_text(state, action),
+        )
     }
 
     /// A side with its letter in text drawings and its name, as in `player 1 (X, dark)`.
@@ -167,6 +199,24 @@ pub trait DynGame: Debug + Send + Sync {
         self.legal(state, &mut legal);
         legal
     }
+}
+
+/// The texts of actions in the positions where they are played one after another.
+fn texts_along(
+    state: &AnyState,
+    line: &[Action],
+    play: impl Fn(&mut AnyState, Action),
+    text: impl Fn(&AnyState, Action) -> String,
+) -> Vec<String> {
+    let mut state = state.clone();
+    let mut texts = Vec::with_capacity(line.len());
+    for (at, &action) in line.iter().enumerate() {
+        texts.push(text(&state, action));
+        if at + 1 < line.len() {
+            play(&mut state, action);
+        }
+    }
+    texts
 }
 
 /// A game of a known type as a [`DynGame`]. `K` is a type for what other crates know about the game; they implement their
@@ -254,6 +304,10 @@ impl<G: Notation, K: 'static> DynGame for Erased<G, K> {
 
     fn action_text(&self, state: &AnyState, action: Action) -> String {
         self.game.action_text(state.of(), action)
+    }
+
+    fn display_text(&self, state: &AnyState, action: Action) -> String {
+        self.game.display_text(state.of(), action)
     }
 
     fn parse_action(&self, state: &AnyState, text: &str) -> Result<Action, Error> {

@@ -7,20 +7,31 @@ use crate::rules::Rules;
 
 /// Texts of a game's actions and positions, and what is to be seen of a position.
 pub trait Notation: Rules {
-    /// The action's text in a position, as records, protocols and people see it. Of legal actions no two may have the same
+    /// The action's text in a position, as files, protocols and programs see it. Of legal actions no two may have the same
     /// text. For an action that is not legal any text will do.
     fn action_text(&self, state: &Self::State, action: Action) -> String;
 
-    /// The action that a text names in a position; that it is legal is not checked. By default the first legal action whose
-    /// text it is, else the first of all actions.
+    /// The action's text as people see it: on the page, in its links, in reports and at the terminal. By default
+    /// [`Notation::action_text`]; a game whose source numbers its points names them here as the board does. Of legal actions
+    /// no two may have the same, nor may it be the `action_text` of another.
+    fn display_text(&self, state: &Self::State, action: Action) -> String {
+        self.action_text(state, action)
+    }
+
+    /// The action that either text names in a position; that it is legal is not checked. By default the first legal action
+    /// whose `action_text` it is, else whose `display_text`, else likewise of all actions.
     ///
     /// # Errors
     /// The text names no action of this game.
     fn parse_action(&self, state: &Self::State, text: &str) -> Result<Action, Error> {
         let mut legal = ActionList::new();
         self.legal(state, &mut legal);
-        let actions = (0..self.spec().actions as u16).map(Action);
-        let found = legal.iter().copied().chain(actions).find(|&action| self.action_text(state, action) == text);
+        let named = |among: &[Action], text_of: fn(&Self, &Self::State, Action) -> String| {
+            among.iter().copied().find(|&action| text_of(self, state, action) == text)
+        };
+        let either = |among: &[Action]| named(among, Self::action_text).or_else(|| named(among, Self::display_text));
+        let all = || (0..self.spec().actions as u16).map(Action).collect::<Vec<_>>();
+        let found = either(&legal).or_else(|| either(&all()));
         found.ok_or_else(|| Error::action(text, format!("{} has no such action", self.spec().name)))
     }
 

@@ -55,6 +55,12 @@ enum Fault {
     TurnedPoints,
     /// The second player's actions are named from its own end of the board.
     TurnedTexts,
+    /// What people see of an action is not read.
+    Unread,
+    /// What people see of an action is what programs see of another.
+    Mirrored,
+    /// Two legal actions have one text for people.
+    OneDisplay,
     /// Two actions of a kind are each at the other's point.
     WrongPoint,
     /// An action has no kind.
@@ -293,6 +299,29 @@ impl Notation for Breakthrough {
         }
     }
 
+    fn display_text(&self, state: &State, action: Action) -> String {
+        let text = self.action_text(state, action);
+        let (side, point, step) = parts(action);
+        let image = || self.action_text(state, self::action(side, mirrored(point), -step));
+        match (self.fault, target(side, point, step)) {
+            (Fault::Unread, _) => text + "!",
+            (Fault::Mirrored, Some(_)) => image(),
+            (Fault::OneDisplay, Some(to)) if side == state.mover => format!("to {to}"),
+            _ => text,
+        }
+    }
+
+    fn parse_action(&self, state: &State, text: &str) -> Result<Action, Error> {
+        let named = |action: &Action| {
+            self.action_text(state, *action) == text
+                || !self.has(Fault::Unread) && self.display_text(state, *action) == text
+        };
+        let mut legal = ActionList::new();
+        self.legal(state, &mut legal);
+        let found = legal.iter().copied().find(named);
+        found.ok_or_else(|| Error::action(text, "no legal action"))
+    }
+
     fn position_text(&self, state: &State) -> String {
         let pieces = state.pieces.map(|piece| piece.map_or('.', |side| ['1', '2'][side.index()]));
         let mover = if self.has(Fault::MoverLost) { 1 } else { state.mover.number() };
@@ -359,7 +388,10 @@ fn every_planted_fault_is_found() {
         (Fault::WrongDirection, "a direction leads to points"),
         (Fault::WrongTurn, "turning twice is the identity"),
         (Fault::TurnedPoints, "points_of() is turned for player 2"),
-        (Fault::TurnedTexts, "action_text() is turned for player 2"),
+        (Fault::TurnedTexts, "display_text() is turned for player 2"),
+        (Fault::Unread, "display text"),
+        (Fault::Mirrored, "names another action at"),
+        (Fault::OneDisplay, "display text"),
         (Fault::WrongPoint, "a symmetry maps the actions of a kind"),
         (Fault::NoKind, "every action has a kind and a point"),
     ];

@@ -80,3 +80,21 @@ fn actions_are_read_as_the_page_writes_them() {
         }
     }
 }
+
+#[test]
+fn people_see_the_cells_of_the_board_and_programs_the_command_strings() {
+    let (game, start) = (board(16), board(16).start());
+    for (shown, written) in [
+        ("xd5", "remove(5,4)"),
+        ("d3-d5", "jump(3,4,5,4)"),
+        ("d2-d4-d6", "jump(2,4,4,4,6,4)"),
+        ("p16-n16", "jump(16,16,16,14)"),
+    ] {
+        let action = game.parse_action(&start, written).expect("an action");
+        assert_eq!(game.parse_action(&start, shown), Ok(action), "{shown}");
+        assert_eq!(
+            (game.display_text(&start, action), game.action_text(&start, action)),
+            (shown.into(), written.into())
+        );
+    }
+}

@@ -86,7 +86,7 @@ fn konane_names_the_fault() {
         ("XOXO/OXOX/XOXO/OXOX Y", "the mover must be X or O"),
         ("XOXO/OXOX/XOXO X", "there must be 4 rows, not 3"),
         ("XOXO/OXOX/XOXOX/OXOX X", "row 3 from the top must have 4 cells, not 5"),
-        ("XOXO/OXXX/XOXO/OXOX X", "cell (3,3) must be O or `.`, not `X`"),
+        ("XOXO/OXXX/XOXO/OXOX X", "cell c3 must be O or `.`, not `X`"),
         ("XOXO/OXOX/XOXO/O.OX X", "the first gap must be at a corner or in the middle"),
         (".OXO/OXOX/XOXO/OXOX X", "X has removed, the other is to move"),
         ("..XO/OXOX/XOXO/OXOX O", "O to move must have removed"),
@@ -102,8 +102,8 @@ fn konane_names_the_fault() {
         ("jump(1,1,1,2)", "two cells along a row or a column"),
         ("jump(1,1,1,3,3,3)", "in the same direction"),
         ("jump(1,1,1,3,1,1)", "in the same direction"),
-        ("hop(1,1,1,3)", "expected `remove(row,column)` or"),
-        ("jump1,1,1,3", "expected `remove(row,column)` or"),
+        ("hop(1,1,1,3)", "expected a stone to remove, `xd5`"),
+        ("jump1,1,1,3", "expected a stone to remove, `xd5`"),
     ] {
         let found = fault("konane", &small, text);
         assert!(found.contains(expected), "`{text}`: {found}");
@@ -135,7 +135,7 @@ fn mancala_and_mu_torere_name_the_fault() {
         ("mu_torere", "12120212 1 0", "nine digits"),
         ("mu_torere", "121202121 1 101", "exceed max_plies = 100"),
         ("mu_torere", "0,8", "not adjacent"),
-        ("mu_torere", "0;4", "expected `start,end`"),
+        ("mu_torere", "0;4", "expected `start-end`"),
     ] {
         let found = fault(name, &Params::new(), text);
         assert!(found.contains(expected), "`{text}`: {found}");

@@ -10,10 +10,10 @@ use turnstone_env::{Action, AnyState, DynGame, Params};
 
 /// The positions of the pictures in the documentation.
 const DOCS: [(&str, &str); 5] = [
-    ("mu_torere", "0,4"),
+    ("mu_torere", "0-4"),
     ("mancala", "B5"),
     ("morris", "a0 g0 b1 f1 c2 xf1"),
-    ("konane", "remove(5,4) remove(5,5) jump(3,4,5,4)"),
+    ("konane", "xd5 xe5 d3-d5"),
     ("morabaraba", "a1 d2 b4 d6 a4 b2 a7 xd2"),
 ];
 
@@ -96,20 +96,19 @@ fn beside(lines: &[Vec<char>], left: usize, width: usize, letters: [char; 3]) ->
     points
 }
 
-/// Konane's drawing with numbers below and to the left.
+/// Konane's drawing with letters below and numbers to the left.
 fn grid(lines: &[Vec<char>]) -> TextPoints {
     let mut points = TextPoints::new();
     let footer = lines.len() - 2; // the status is below
-    let header = numbers(&lines[footer]);
-    for (row, line) in lines.iter().enumerate().take(footer) {
-        let (_, number) = numbers(line)[0].clone();
-        for (column, name) in &header {
-            let content = match line[*column] {
+    let letters = lines[footer].iter().enumerate().filter(|(_, name)| name.is_alphabetic());
+    for (column, name) in letters {
+        for (row, line) in lines.iter().enumerate().take(footer) {
+            let content = match line[column] {
                 'X' => Content::Dark,
                 'O' => Content::Light,
                 _ => Content::Empty,
             };
-            points.insert(format!("{number},{name}"), ([*column, row], content));
+            points.insert(format!("{name}{}", numbers(line)[0].1), ([column, row], content));
         }
     }
     points
@@ -177,16 +176,17 @@ fn same_content(game: &dyn DynGame, points: &[BoardPoint], text: &TextPoints, sh
     }
 }
 
-/// Each point's written name stands nearer to it than to any other point, or in line with it where rows and columns are
-/// numbered.
+/// Each point's written name stands nearer to it than to any other point, or in line with it where rows and columns
+/// have names.
 fn labels_belong(game: &dyn DynGame, points: &[BoardPoint], shapes: &[Shape]) {
     for point in points {
         let written = |text: &str| {
             let found = shapes.iter().filter(|s| s.tag == "text" && s.text.split(':').next() == Some(text));
             found.map(Shape::at).collect::<Vec<_>>()
         };
-        match point.label.split_once(',') {
-            Some((row, column)) => {
+        let is_cell = matches!(game.board(&game.start(), None).shape, turnstone_env::board::Shape::Cells(_));
+        match is_cell.then(|| point.label.split_at(1)) {
+            Some((column, row)) => {
                 assert!(written(row).iter().any(|at| (at[1] - point.at[1]).abs() < 0.1), "row {row}");
                 assert!(written(column).iter().any(|at| (at[0] - point.at[0]).abs() < 0.1), "column {column}");
             }
@@ -203,12 +203,9 @@ fn labels_belong(game: &dyn DynGame, points: &[BoardPoint], shapes: &[Shape]) {
 }
 
 /// The points that an action names are marked, and no others.
-fn marks_belong(game: &dyn DynGame, points: &[BoardPoint], text: &str, shapes: &[Shape]) {
+fn marks_belong(points: &[BoardPoint], text: &str, shapes: &[Shape]) {
     let names: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|s| !s.is_empty()).collect();
-    let mut named: Vec<String> = match game.name() {
-        "konane" => names[1..].chunks(2).map(|pair| pair.join(",")).collect(),
-        _ => names.iter().map(|name| name.trim_start_matches('x').to_owned()).collect(),
-    };
+    let mut named: Vec<String> = names.iter().map(|name| name.trim_start_matches('x').to_owned()).collect();
     let marks = shapes.iter().filter(|s| s.tag == "circle" && s.has("ts-line-mark")).map(Shape::at);
     let mut marked: Vec<String> = marks
         .map(|at| points.iter().find(|point| near(point.at, at) < 1.0).expect("a mark is on a point").label.clone())
@@ -227,7 +224,7 @@ fn check(game: &dyn DynGame, state: &AnyState, last: Option<(&AnyState, Action)>
     same_content(game, &points, &text, &shapes);
     labels_belong(game, &points, &shapes);
     if let Some((before, action)) = last {
-        marks_belong(game, &points, &game.action_text(before, action), &shapes);
+        marks_belong(&points, &game.display_text(before, action), &shapes);
     }
 }
 

@@ -66,6 +66,7 @@ mod tests {
             player: 1,
             opening: false,
             played: String::new(),
+            shown: String::new(),
             position: String::new(),
             legal: 2,
             value: 0.0,
@@ -74,6 +75,7 @@ mod tests {
             loss: loss.max(0.0),
             mark: if loss < 0.0 { Some(Mark::Only) } else { of_loss(loss, Source::Search) },
             best: Vec::new(),
+            best_shown: Vec::new(),
         };
         let plies = |losses: &[f64]| moments(&losses.iter().copied().zip(1..).map(played).collect::<Vec<_>>());
         assert_eq!(plies(&[0.2, 0.0, 0.3, 0.06, 0.5, -1.0]), [1, 3, 5]);

@@ -14,6 +14,9 @@ pub struct ReviewedMove {
     /// Text form of the move.
     #[serde(rename = "move")]
     pub played: String,
+    /// The move as people see it.
+    #[serde(skip)]
+    pub shown: String,
     /// Text form of the position before it.
     pub position: String,
     /// Number of legal moves.
@@ -30,6 +33,9 @@ pub struct ReviewedMove {
     pub mark: Option<Mark>,
     /// The best move, which is the move itself if none is better, and the expected line after it.
     pub best: Vec<String>,
+    /// The same as people see it.
+    #[serde(skip)]
+    pub best_shown: Vec<String>,
 }
 
 /// Where the loss of a move comes from.

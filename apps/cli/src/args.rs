@@ -313,7 +313,7 @@ impl PositionArgs {
     ) -> Result<GamePosition> {
         for text in self.moves.split_whitespace() {
             let before = state.clone();
-            last = game.play_text(&mut state, text)?.first().map(|&action| (before, action));
+            last = Some((before, game.play_typed(&mut state, text)?));
         }
         Ok(GamePosition { game, state, last })
     }

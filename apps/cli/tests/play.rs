@@ -111,7 +111,7 @@ fn positions_come_from_saved_games() {
 fn a_position_between_two_people_goes_back_ply_by_ply() {
     let (out, _, code) = piped(&["play", "mu_torere"], "0,4\nundo\nundo\nrules\nmoves\nquit\n");
     assert_eq!(code, Some(0));
-    for line in ["took back 1 move", "you have no move to take back", "Each player has four stones", "#4 8,4"] {
+    for line in ["took back 1 move", "you have no move to take back", "Each player has four stones", "#4 8-4"] {
         assert!(out.contains(line), "{line}: {out}");
     }
     let (out, _, _) = piped(&["play", "mu_torere"], "quit\n");

@@ -395,7 +395,7 @@ fn faults_of_games_positions_and_agents() {
     assert!(fault(&["show", "mancala", "--param", "stone=3"]).contains("did you mean `stones`"));
     assert!(fault(&["show", "mancala", "--position", "4,4,4,4,4,4/0 4,4,4,4,4,4/1 1"]).contains("48 stones"));
     assert!(
-        fault(&["show", "mu_torere", "--legal", "--moves", "0,4 0,4"]).contains("illegal action `0,4`; legal: 1,0 3,0")
+        fault(&["show", "mu_torere", "--legal", "--moves", "0,4 0,4"]).contains("illegal action `0-4`; legal: 1-0 3-0")
     );
     assert!(fault(&["play", "mancala", "--p1", "alphabeta:dept=3"]).contains("did you mean `depth`"));
     assert!(fault(&["play", "mancala", "--p1", "az:/nowhere.safetensors"]).contains("/nowhere.safetensors"));

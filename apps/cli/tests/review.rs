@@ -46,6 +46,41 @@ fn a_saved_game_is_reviewed_as_text_json_and_page() {
     );
 }
 
+/// What people read has the board's notation, what programs read the source's, and either is read.
+#[test]
+fn people_read_one_notation_and_programs_the_sources() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, page) = (path("moves.txt"), path("review.html"));
+    let (shown, written) = (["xa4", "xb4", "a2-a4"], ["remove(4,1)", "remove(4,2)", "jump(2,1,4,1)"]);
+    let small = ["--param", "size=4"];
+    for moves in [shown, written] {
+        fs::write(&file, moves.join(" ")).expect("writable");
+        let agent = ["konane", "--agent", "alphabeta:depth=1", "--html", &page];
+        let review = stdout(&[&["review", &file][..], &agent, &small].concat());
+        let reviewed = json(&[&[&file[..]][..], &agent[..3], &small].concat());
+        let html = fs::read_to_string(&page).expect("written");
+        for ((shown, written), reviewed) in shown.iter().zip(written).zip(reviewed["moves"].as_array().expect("moves"))
+        {
+            assert!(review.contains(&format!("  {shown} ")) && html.contains(&format!(">{shown}<")), "{review}");
+            assert_eq!(reviewed["move"], written);
+        }
+        assert!(html.contains(&format!(r#""moves":"{}""#, shown.join(" "))), "the line that the script steps through");
+        for text in [review, html] {
+            assert!(!text.contains("remove(4") && !text.contains("jump(2"), "{text}");
+        }
+        let moves = moves.join(" ");
+        let position = [&["konane", "--moves", &moves][..], &small].concat();
+        let [print, program, analysed] =
+            [&["show", "--legal"][..], &["show", "--legal", "--json"], &["analyse", "--agent", "alphabeta:depth=2"]]
+                .map(|command| stdout(&[&command[..1], &position, &command[1..]].concat()));
+        assert!(print.contains("legal: d4-b4") && program.contains(r#"jump(4,4,4,2)"#), "{print} {program}");
+        assert!(analysed.contains("best action   d4-b4"), "{analysed}");
+    }
+    let illegal = [&["show", "konane", "--moves", "xa4 remove(1,2)"][..], &small].concat();
+    assert!(fault(&illegal).contains("illegal action `xb1`; legal: xa3 xb4"), "{}", fault(&illegal));
+}
+
 #[test]
 fn the_lost_games_of_a_match_are_listed_and_the_first_reviewed() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,6 +1,6 @@
 //! Rules, agents and exact values behind an interface of texts, for the page in `page/` and its workers.
 //!
-//! Positions and actions cross the border in the games' own notation, everything else as JSON. On
+//! Positions cross the border as texts, actions as people see them, everything else as JSON; both notations are read. On
 //! `wasm32-unknown-unknown` the types in `bindings` are JavaScript classes; natively the same code runs in tests, which
 //! compare the two.
 //!

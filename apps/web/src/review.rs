@@ -28,7 +28,7 @@ pub struct Review {
     moves: Vec<ReviewedMove>,
 }
 
-/// The moves that are reviewed so far.
+/// The moves that are reviewed so far, as people see them.
 #[derive(Serialize)]
 struct Report<'a> {
     moves: &'a [ReviewedMove],
@@ -99,7 +99,9 @@ impl Review {
     fn conclude(&mut self, found: Option<Found>) {
         let other = self.other.take().and_then(|other| self.searched().valued(other, || found));
         self.others.push(other);
-        self.moves.push(self.searched().reviewed(self.moves.len()));
+        let reviewed = self.searched().reviewed(self.moves.len());
+        let (played, best) = (reviewed.shown.clone(), reviewed.best_shown.clone());
+        self.moves.push(ReviewedMove { played, best, ..reviewed });
     }
 
     fn searched(&self) -> SearchedGame<'_> {
@@ -134,7 +136,7 @@ mod tests {
         let (mut state, mut moves) = (table.game().start(), Vec::new());
         while table.game().outcome(&state).is_none() {
             let action = table.game().legal_actions(&state)[0];
-            moves.push(table.game().action_text(&state, action));
+            moves.push(table.game().display_text(&state, action));
             table.game().play(&mut state, action);
         }
         let start = table.game().position_text(&table.game().start());

@@ -247,7 +247,7 @@ impl Searcher {
         }
         let Predicted { priors, evaluation: Evaluation { value, draw } } = self.predicted(&state)?;
         let game = self.table.game();
-        let prior = |(action, prior)| Prior { action: game.action_text(&state, action), prior };
+        let prior = |(action, prior)| Prior { action: game.display_text(&state, action), prior };
         Ok(json(&Prediction { value, draw, priors: priors.into_iter().map(prior).collect() }))
     }
 
@@ -273,7 +273,7 @@ impl Searcher {
         let mut tell = |info: &SearchInfo| report(json(&progress(game, &state, info, mover.sign())));
         let request = SearchRequest { limits, control, reports: true, ..SearchRequest::default() };
         let chosen = self.search.choose_within(SEAT, &state, request, &mut tell);
-        Ok(game.action_text(&state, chosen.map_err(|fault| Fault(fault.to_string()))?))
+        Ok(game.display_text(&state, chosen.map_err(|fault| Fault(fault.to_string()))?))
     }
 
     /// The best action by the agent's tree search, with the limits of its spec.
@@ -294,7 +294,7 @@ impl Searcher {
                 self.analysis()?.actions[0].root.action
             }
         };
-        Ok(self.table.game().action_text(state, action))
+        Ok(self.table.game().display_text(state, action))
     }
 
     /// What the network says without search.
@@ -333,8 +333,8 @@ impl Searcher {
     fn action_report(&self, root: &RootAction, line: &[Action], state: &AnyState) -> ActionReport {
         let game = self.table.game();
         let RootAction { action, prior, visits, value, proven } = *root;
-        let line = game.line_texts(state, line);
-        ActionReport { action: game.action_text(state, action), visits, prior, value, proven, line }
+        let line = game.line_display(state, line);
+        ActionReport { action: game.display_text(state, action), visits, prior, value, proven, line }
     }
 }
 
@@ -344,7 +344,7 @@ fn progress(game: &dyn DynGame, state: &AnyState, info: &SearchInfo, sign: f32) 
         nodes: info.nodes,
         score: info.score.map(|score| score.score),
         value: info.score.map(|score| sign * (score.win_draw_loss[0] - score.win_draw_loss[2])),
-        line: game.line_texts(state, &info.line),
+        line: game.line_display(state, &info.line),
     }
 }
 

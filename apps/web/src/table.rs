@@ -128,7 +128,9 @@ struct Outcome {
 
 #[derive(Serialize)]
 struct Legal {
+    /// The action as people see it, and as files have it.
     action: String,
+    written: String,
     clicks: Vec<usize>,
 }
 
@@ -214,7 +216,11 @@ impl Table {
             outcome,
             legal: legal
                 .iter()
-                .map(|&action| Legal { action: game.action_text(&state, action), clicks: game.clicks(&state, action) })
+                .map(|&action| Legal {
+                    action: game.display_text(&state, action),
+                    written: game.action_text(&state, action),
+                    clicks: game.clicks(&state, action),
+                })
                 .collect(),
             contents: board.words(game.spec().sides),
             lines: board.formed,

@@ -68,7 +68,7 @@ impl Truth {
             let kept = actions.iter().filter(|&&(_, after)| after == value).count();
             let is_only = kept == 1 && actions.len() > 1;
             let of_action = |(action, after)| ActionValue {
-                action: game.action_text(&state, action),
+                action: game.display_text(&state, action),
                 value: after,
                 keeps: after == value,
                 mark: exact_mark(game.mover(&state), [value, after], is_only),

@@ -370,7 +370,7 @@ export async function people({ test, open, play, state, settled, picture, access
     await page.waitForFunction(() => !['10:00', '9:59'].includes(document.getElementById('clock1').textContent));
     await page.click('#back');
     const [before, moves, link] = [await state(page), await page.evaluate(() => window.turnstone.moves()), await address(page)];
-    assert.match(link, /^\?game=konane&param\.size=6&p1=human&p2=human&clock=10#moves=remove\(/);
+    assert.match(link, /^\?game=konane&param\.size=6&p1=human&p2=human&clock=10#moves=x[a-f]\d\+/);
     const clock = await page.textContent('#clock1');
     await page.reload();
     await page.waitForSelector('body[data-ready]');
@@ -386,7 +386,7 @@ export async function people({ test, open, play, state, settled, picture, access
     await atPly(other.page, 2);
     await other.close();
     const again = await open('/', { media: CALM });
-    assert.deepEqual(await again.page.evaluate(() => window.turnstone.moves()), ['remove(6,1)', 'remove(6,2)'], 'a visit without an address shows the game that was left');
+    assert.deepEqual(await again.page.evaluate(() => window.turnstone.moves()), ['xa6', 'xb6'], 'a visit without an address shows the game that was left');
     await again.close();
   });
 
@@ -449,7 +449,7 @@ export async function people({ test, open, play, state, settled, picture, access
       const known = await open(`/?game=konane&param.size=4&p1=human&p2=human#position=${encodeURIComponent(position)}`, { media: CALM });
       await known.page.click('#hint');
       await known.page.waitForFunction(() => /^Hint: .*, chance to win 100 %$/.test(document.getElementById('thinking').textContent));
-      const clicks = (await known.page.evaluate(() => window.turnstone.legal())).find(({ action }) => action === best).clicks;
+      const clicks = (await known.page.evaluate(() => window.turnstone.legal())).find(({ written }) => written === best).clicks;
       const shown = await known.page.$$eval('.point[aria-label*="hint"]', (points) => points.map(({ dataset }) => Number(dataset.point)));
       assert.deepEqual(shown, clicks.toSorted((a, b) => a - b), `${best} in ${position}`);
       await known.close();
@@ -466,13 +466,17 @@ export async function people({ test, open, play, state, settled, picture, access
       const path = join(folder, 'game.json');
       await downloaded.saveAs(path);
       const saved = JSON.parse(readFileSync(path, 'utf8'));
+      // A file has the notation of the source.
+      assert.match(saved.moves[0], /^remove\(\d,\d\)$/);
+      const moves = await page.evaluate(() => window.turnstone.moves());
+      assert.match(moves[0], /^x[a-f]\d$/);
       const shown = JSON.parse(native('show', 'konane', '--param', 'size=6', '--moves', saved.moves.join(' '), '--json'));
       assert.deepEqual([saved.game, saved.params.size, saved.position, saved.outcome], ['konane', '6', shown.position, null]);
       await page.click('#new');
       await atPly(page, 0);
       await page.setInputFiles('#file', path);
       await atPly(page, 4);
-      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), saved.moves);
+      assert.deepEqual(await page.evaluate(() => window.turnstone.moves()), moves);
       // Damaged, of another kind, illegal: a line, and the game stays.
       for (const [text, words] of [['{"game":', /game\.json cannot be read/], ['{"x": 1}', /no game and no moves/],
         [JSON.stringify({ ...saved, moves: ['remove(6,1)', 'remove(6,1)'] }), /move 2: remove\(6,1\) is not legal/], ['', /no text/]]) {
@@ -515,7 +519,8 @@ export async function people({ test, open, play, state, settled, picture, access
     await page.fill('#text', 'xa8 xb8 a6-a8 c7-a7');
     await page.click('#load');
     await atPly(page, 4);
-    assert.equal((await page.evaluate(() => window.turnstone.moves()))[3], 'jump(7,3,7,1)');
+    assert.equal((await page.evaluate(() => window.turnstone.moves()))[3], 'c7-a7');
+    assert.equal(await page.evaluate(() => location.hash), '#moves=xa8+xb8+a6-a8+c7-a7');
     // Chips have the colours of the stones.
     assert.deepEqual(await page.$$eval('.move', (moves) => moves.map(({ classList }) => classList.contains('dark'))), [true, false, true, false]);
     await close();

@@ -98,7 +98,7 @@ export async function presses({ test, open, checkNatively, settled, state, secon
       ['/?game=mancala&p1=human&p2=human', 'B4', 4, 'Another turn.', ['from', 'through', 'through', 'end']],
       ['/?game=morris&p1=human&p2=human#moves=a0+g0+b1+f1', 'c2', 1, 'Mill!', ['end']],
       ['/?game=morris&p1=human&p2=human#moves=a0+g0+b1+f1+c2', 'xf1', 1, '', ['taken']],
-      ['/?game=konane&p1=human&p2=human#moves=remove(4,5)+remove(4,4)+jump(4,7,4,5)', 'jump(4,2,4,4,4,6)', 4, '2 captured.', ['from', 'through', 'taken', 'end', 'taken']],
+      ['/?game=konane&p1=human&p2=human#moves=remove(4,5)+remove(4,4)+jump(4,7,4,5)', 'b4-d4-f4', 4, '2 captured.', ['from', 'through', 'taken', 'end', 'taken']],
     ]) {
       const { page, close } = await open(address);
       await page.evaluate(() => {

@@ -51,7 +51,7 @@ impl Line {
         let mover = |(state, _)| char::from(b'0' + game.mover(state).number());
         Self {
             boards: boards.pack(std::iter::once(game.draw_svg(&positions[0], None)).chain(after)),
-            moves: game.line_texts(&positions[0], actions).join(" "),
+            moves: game.line_display(&positions[0], actions).join(" "),
             movers: positions.iter().zip(actions).map(mover).collect(),
             ..Self::default()
         }

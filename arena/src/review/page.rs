@@ -126,7 +126,7 @@ fn moment(played: &ReviewedMove, after: &str, better: &Line) -> String {
         Some(Mark::Only) => ("the only move that kept the value".to_owned(), "Continuation"),
         _ => (format!("lost {:.2} of a point, by {}", played.loss, source_words(played)), "Better"),
     };
-    let (ply, player, text) = (played.ply, played.player, escaped(&played.played));
+    let (ply, player, text) = (played.ply, played.player, escaped(&played.shown));
     format!(
         r##"<article class="card game moment">
 <h3>Ply {ply}, player {player}: {text}{mark}</h3>
@@ -135,20 +135,20 @@ fn moment(played: &ReviewedMove, after: &str, better: &Line) -> String {
 <div class="replay"><p class="head">{heading}: <b>{}</b></p>{}</div>
 </article>
 "##,
-        escaped(played.best.first().map_or("", String::as_str)),
+        escaped(played.best_shown.first().map_or("", String::as_str)),
         better.element()
     )
 }
 
 fn row(played: &ReviewedMove) -> String {
     let mark = played.mark.map(symbol).unwrap_or_default();
-    let better = played.best.first().filter(|best| played.loss > 0.0 && **best != played.played);
+    let better = played.best_shown.first().filter(|best| played.loss > 0.0 && **best != played.shown);
     let source = if played.opening { "opening" } else { played.source.name() };
     format!(
         "<tr data-ply=\"{0}\" tabindex=\"0\"><td>{0}</td><td>{1}</td><td class=\"name\">{2}{mark}</td><td>{3:+.2}</td><td>{4:.2}</td><td class=\"name\">{5}</td><td>{source}</td></tr>",
         played.ply,
         played.player,
-        escaped(&played.played),
+        escaped(&played.shown),
         played.value_after,
         played.loss,
         better.map(|better| escaped(better)).unwrap_or_default()

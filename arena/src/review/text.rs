@@ -56,23 +56,23 @@ impl Review {
 
     fn table(&self) -> String {
         let width = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count()).max().unwrap_or(0);
-        let played = width(&mut self.moves.iter().map(|played| &played.played[..])).clamp(4, LONGEST_MOVE);
+        let played = width(&mut self.moves.iter().map(|played| &played.shown[..])).clamp(4, LONGEST_MOVE);
         let better = width(&mut self.moves.iter().filter_map(better)).clamp(6, LONGEST_MOVE);
         let mut text = format!(
             "{:>4} {:>6}  {:<played$}     {:>6} {:>5}  {:<better$}  {}\n",
             "ply", "player", "move", "value", "loss", "better", "source"
         );
-        for shown in &self.moves {
-            let mark = shown.mark.map_or("", Mark::symbol);
-            let source = if shown.opening { "opening" } else { shown.source.name() };
+        for reviewed in &self.moves {
+            let mark = reviewed.mark.map_or("", Mark::symbol);
+            let source = if reviewed.opening { "opening" } else { reviewed.source.name() };
             let row = format!(
                 "{:>4} {:>6}  {:<played$} {mark:<3} {:>+6.2} {:>5.2}  {:<better$}  {source}",
-                shown.ply,
-                shown.player,
-                cut(&shown.played, played),
-                shown.value_after,
-                shown.loss,
-                cut(better_text(shown), better),
+                reviewed.ply,
+                reviewed.player,
+                cut(&reviewed.shown, played),
+                reviewed.value_after,
+                reviewed.loss,
+                cut(better_text(reviewed), better),
             );
             line(&mut text, &row);
         }
@@ -108,9 +108,9 @@ impl Review {
         for &ply in &self.moments {
             let Some(played) = self.moves.get(ply - 1) else { continue };
             let mark = played.mark.map_or("", Mark::symbol);
-            let head = format!("ply {ply}, player {}: {}{mark}", played.player, played.played);
+            let head = format!("ply {ply}, player {}: {}{mark}", played.player, played.shown);
             let rest = match better(played) {
-                Some(_) => format!(" loses {:.2}; better: {}", played.loss, played.best.join(" ")),
+                Some(_) => format!(" loses {:.2}; better: {}", played.loss, played.best_shown.join(" ")),
                 None => " was the only move that kept the value".into(),
             };
             line(&mut text, &format!("  {head}{rest}"));
@@ -124,7 +124,7 @@ impl Review {
 /// The better move, where the one played is marked as a fault.
 fn better(played: &ReviewedMove) -> Option<&str> {
     let is_fault = played.mark.is_some_and(|mark| mark != Mark::Only);
-    played.best.first().filter(|_| is_fault).map(String::as_str)
+    played.best_shown.first().filter(|_| is_fault).map(String::as_str)
 }
 
 fn better_text(played: &ReviewedMove) -> &str {

@@ -21,8 +21,6 @@ pub struct Cells {
     pub rows: Vec<String>,
     /// Whether neighbouring cells differ in colour, as on a chess board.
     pub chequered: bool,
-    /// Whether a point is named by its row and its column, as in `3,1`, not by column and row.
-    pub row_first: bool,
 }
 
 impl Cells {
@@ -35,7 +33,7 @@ impl Cells {
         let number = |column: usize| (column + 1).to_string();
         let columns = (0..width).map(|column| if width <= LETTERS { letter(column) } else { number(column) }).collect();
         let rows = (1..=height).rev().map(|row| row.to_string()).collect();
-        Self { lattice, cells, columns, rows, chequered: false, row_first: false }
+        Self { lattice, cells, columns, rows, chequered: false }
     }
 
     /// The same with rows counted from the top, as in Othello.
@@ -49,11 +47,10 @@ impl Cells {
     #[must_use]
     pub fn label(&self, point: usize) -> String {
         let wide = self.columns.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit()));
-        let separator = if self.row_first || wide { "," } else { "" };
+        let separator = if wide { "," } else { "" };
         let cell = usize::from(self.cells[point]);
         let [column, row] = [&self.columns[cell % self.lattice[1]], &self.rows[cell / self.lattice[1]]];
-        let [first, second] = if self.row_first { [row, column] } else { [column, row] };
-        format!("{first}{separator}{second}")
+        format!("{column}{separator}{row}")
     }
 
     pub(super) fn points(&self) -> Vec<BoardPoint> {

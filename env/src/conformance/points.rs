@@ -57,12 +57,12 @@ pub(super) fn check<G: Notation>(game: &G, games: usize, seed: u64) {
     let [shown, named] = &hits;
     assert!(
         !(shown.all_changed() && named.are_elsewhere()),
-        "the names of points in action_text() are not those of the drawing: {} of {} named points are among those that \
+        "the names of points in display_text() are not those of the drawing: {} of {} named points are among those that \
          the action changes. Rows may be counted from the other side",
         named.changed.iter().sum::<usize>(),
         named.all.iter().sum::<usize>()
     );
-    for (hits, method) in hits.iter().zip(["points_of", "action_text"]) {
+    for (hits, method) in hits.iter().zip(["points_of", "display_text"]) {
         if let Some(side) = hits.turned() {
             let (number, all, changed) = (side + 1, hits.all[side], hits.changed[side]);
             panic!(
@@ -87,9 +87,9 @@ fn play<G: Notation>(game: &G, seed: u64, hits: &mut [Hits; 2]) {
     }
 }
 
-/// The points whose labels are words of the action's text.
+/// The points whose labels are words of the action's text for people.
 fn named<G: Notation>(game: &G, state: &G::State, action: Action, labels: &[String]) -> Vec<usize> {
-    let text = game.action_text(state, action);
+    let text = game.display_text(state, action);
     let words = text.split(|c: char| !c.is_alphanumeric());
     words.filter_map(|word| labels.iter().position(|label| label == word)).collect()
 }

@@ -150,6 +150,12 @@ impl Notation for Konane {
         format!("{name}({})", numbers.join(","))
     }
 
+    /// The removed stone after an `x`, or the cells of a jump, with columns as letters: `xd5`, `d3-d5`.
+    fn display_text(&self, _: &State, action: Action) -> String {
+        let names: Vec<String> = self.cells(action).into_iter().map(text::cell_name).collect();
+        if let [removed] = &names[..] { format!("x{removed}") } else { names.join("-") }
+    }
+
     fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
         self.read_action(text).map_err(|fault| Error::action(text, fault))
     }
@@ -169,7 +175,6 @@ impl Notation for Konane {
     }
 
     fn board(&self, state: &State, last: Option<(&State, Action)>) -> Board {
-        let columns = (1..=self.size).map(|column| column.to_string()).collect();
         Board {
             contents: self.points().map(|(row, column)| self.stone_at(state, row, column).into()).collect(),
             captured: Side::BOTH.map(|side| self.missing(state, side.other())),
@@ -183,10 +188,7 @@ impl Notation for Konane {
                 Some(_) => format!("{} cannot jump", self.spec.side_name(state.mover)),
                 None => String::new(),
             },
-            ..Board::new(
-                Shape::Cells(Cells { columns, chequered: true, row_first: true, ..self.board.grid().cells() }),
-                self.spec.points,
-            )
+            ..Board::new(Shape::Cells(Cells { chequered: true, ..self.board.grid().cells() }), self.spec.points)
         }
         .after(self, last)
     }

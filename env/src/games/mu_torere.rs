@@ -148,8 +148,13 @@ impl Notation for MuTorere {
         format!("{start},{end}")
     }
 
+    fn display_text(&self, _: &State, action: Action) -> String {
+        let (start, end) = MOVES[action.index()];
+        format!("{start}-{end}")
+    }
+
     fn parse_action(&self, _: &State, text: &str) -> Result<Action, Error> {
-        let malformed = || Error::action(text, "expected `start,end` with squares 0 to 8, e.g. `0,4`");
+        let malformed = || Error::action(text, "expected `start-end` with squares 0 to 8, e.g. `0-4`");
         let square = |s: &str| match s.as_bytes() {
             [digit @ b'0'..=b'8'] => Some(digit - b'0'),
             _ => None,

@@ -15,7 +15,7 @@ use turnstone_arena::certifying::{Certifying, Repaired, Truth, WalkJournal, chec
 use turnstone_base::files::{atomic_write, read_bounded};
 use turnstone_base::machine::{cores, memory};
 use turnstone_base::terminal::{Reporter, print_stderr};
-use turnstone_env::{AnyState, Params, Side};
+use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_exact::{Certificate, Claim, Extent, MOST_WALKED, SolveLimits};
 use turnstone_selfplay::{Games, TrainableGame};
 
@@ -100,7 +100,7 @@ struct Found<'a> {
     certifying: &'a Certifying<'a>,
     seat: Side,
     /// The openings' moves and positions.
-    starts: &'a [(String, AnyState)],
+    starts: &'a [(Vec<Action>, AnyState)],
     extent: Extent,
     positions: usize,
     decisions: u64,
@@ -151,7 +151,7 @@ impl Certify {
         ensure!(self.out.is_none() || seats.len() == 1, "a certificate is for one player: give --seat 1 or --seat 2");
         let starts = match &self.openings {
             Some(path) => starts_of_book(path, &*game)?,
-            None => vec![(String::new(), game.start())],
+            None => vec![(Vec::new(), game.start())],
         };
         let (reporter, stop) = (Reporter::new(false), stop_on_signals()?);
         let most = self.most(&*game, &reporter);
@@ -175,7 +175,7 @@ impl Certify {
         &self,
         certifying: &Certifying<'_>,
         seats: &[Side],
-        starts: &[(String, AnyState)],
+        starts: &[(Vec<Action>, AnyState)],
         reporter: &Reporter,
     ) -> Result<ExitCode> {
         let mut repair = self.repair.as_ref().map(|_| Repair::new(certifying, &self.tables)).transpose()?;
@@ -340,7 +340,8 @@ impl Found<'_> {
     fn text(&self, tables: &Path) -> String {
         let mut text = format!("{} as {}\n", self.certifying.agent.spec, self.game().side_label(self.seat));
         for (start, (moves, state)) in self.starts.iter().enumerate() {
-            let from = if moves.is_empty() { String::new() } else { format!("{moves}: ") };
+            let moves = self.game().line_display(&self.game().start(), moves);
+            let from = if moves.is_empty() { String::new() } else { format!("{}: ", moves.join(" ")) };
             let _ = match &self.findings.refutations[start] {
                 None => writeln!(text, "  {from}{}", result_text(self.findings.result(start, self.extent))),
                 Some(found) => writeln!(text, "  {from}can be beaten in {} plies", found.line.len()),
@@ -348,7 +349,7 @@ impl Found<'_> {
             if self.starts.len() == 1
                 && let Some(found) = &self.findings.refutations[start]
             {
-                text += &self.refutation_text(state, found, tables);
+                text += &self.refutation_text(moves, state, found, tables);
             }
         }
         if let Some(points) = self.guaranteed() {
@@ -373,20 +374,23 @@ impl Found<'_> {
         (self.starts.len() > 1).then_some(points / self.starts.len() as f64)
     }
 
-    fn refutation_text(&self, state: &AnyState, found: &Refutation, tables: &Path) -> String {
+    /// A refutation, as a person reads it; `opening` are the moves that lead to its first position.
+    fn refutation_text(&self, mut opening: Vec<String>, state: &AnyState, found: &Refutation, tables: &Path) -> String {
         let game = self.game();
-        let moves = game.line_texts(state, &found.line);
+        let moves = game.line_display(state, &found.line);
         let mut text = format!("    {}\n", moves.join(" "));
-        if let Some((ply, better)) = self.mistake(state, found, tables) {
+        if let Some((ply, before, better)) = self.mistake(state, found, tables) {
+            let better = game.display_text(&before, better);
             let _ = writeln!(text, "    move {} gives it away: {}; {better} keeps it", ply + 1, moves[ply]);
         }
-        let _ = writeln!(text, "    on the page of `turnstone serve`: /{}", self.link(&moves));
+        opening.extend(moves);
+        let _ = writeln!(text, "    on the page of `turnstone serve`: /{}", self.link(&opening));
         text
     }
 
-    /// The ply of a refutation at which the agent gives the result away, and a move that keeps it: by exact values the first,
-    /// or else the last at which another move is known to be safe.
-    fn mistake(&self, start: &AnyState, found: &Refutation, tables: &Path) -> Option<(usize, String)> {
+    /// The ply of a refutation at which the agent gives the result away, the position there and a move that keeps it: by exact
+    /// values the first, or else the last at which another move is known to be safe.
+    fn mistake(&self, start: &AnyState, found: &Refutation, tables: &Path) -> Option<(usize, AnyState, Action)> {
         let (game, sign) = (self.game(), self.seat.sign() as i8);
         let mut state = start.clone();
         if let Ok(Some(truth)) = game.exact_values(tables, Effort::Quick) {
@@ -398,19 +402,19 @@ impl Found<'_> {
                     && truth.value(&state).is_some_and(|value| sign * value < 0)
                 {
                     let better = *truth.best_actions(&before)?.first()?;
-                    return Some((ply, game.action_text(&before, better)));
+                    return Some((ply, before, better));
                 }
             }
             state = start.clone();
         }
         let (ply, better) = found.escape?;
         found.line[..ply].iter().for_each(|&action| game.play(&mut state, action));
-        Some((ply, game.action_text(&state, better)))
+        Some((ply, state, better))
     }
 
     /// The address of the page that shows moves from the start.
     fn link(&self, moves: &[String]) -> String {
-        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let encoded = |text: &str| utf8_percent_encode(text, const { &NON_ALPHANUMERIC.remove(b'-') }).to_string();
         let game = self.game();
         let (params, defaults) = (game.params(), game.default_params());
         let changed = params.iter().filter(|param| !defaults.iter().any(|default| default == *param));
@@ -432,12 +436,15 @@ impl Found<'_> {
     }
 
     fn json(&self, tables: &Path) -> Value {
-        let start = |(start, (moves, state)): (usize, &(String, AnyState))| {
+        let game = self.game();
+        let start = |(start, (moves, state)): (usize, &(Vec<Action>, AnyState))| {
             let refutation = self.findings.refutations[start].as_ref().map(|found| {
                 let mistake = self.mistake(state, found, tables);
-                let mistake = mistake.map(|(ply, better)| json!({ "ply": ply, "better": better }));
-                json!({ "moves": self.game().line_texts(state, &found.line), "mistake": mistake })
+                let mistake = mistake
+                    .map(|(ply, before, better)| json!({ "ply": ply, "better": game.action_text(&before, better) }));
+                json!({ "moves": game.line_texts(state, &found.line), "mistake": mistake })
             });
+            let moves = game.line_texts(&game.start(), moves).join(" ");
             json!({ "opening": moves, "result": self.findings.result(start, self.extent), "refutation": refutation })
         };
         json!({

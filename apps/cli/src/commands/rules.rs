@@ -61,7 +61,7 @@ pub(crate) fn how_to_play(game: &dyn PlayableGame) -> Option<String> {
 fn drawn(game: &dyn PlayableGame, [position, action]: &[String; 2]) -> Option<String> {
     let mut state = game.parse_position(position).ok()?;
     let action = game.parse_action(&state, action).ok()?;
-    let name = game.action_text(&state, action);
+    let name = game.display_text(&state, action);
     game.try_play(&mut state, action).ok()?;
     let board = Board { notes: Vec::new(), status: String::new(), ..game.board(&state, None) };
     let lines: String = board.text().lines().map(|line| format!("    {line}\n")).collect();

@@ -89,12 +89,12 @@ impl Show {
         if self.json {
             let mut object = json!({ "position": game.position_text(state), "depth": depth, "count": count });
             if self.divide {
-                let below = below.into_iter().map(|(action, leaves)| (action, leaves.into()));
+                let below = below.into_iter().map(|(action, leaves)| (game.action_text(state, action), leaves.into()));
                 object["divide"] = below.collect::<Map<String, Value>>().into();
             }
             print_json(&object);
         } else {
-            below.iter().for_each(|(action, leaves)| println!("{action} {leaves}"));
+            below.iter().for_each(|&(action, leaves)| println!("{} {leaves}", game.display_text(state, action)));
             println!("{count}");
         }
         Ok(())
@@ -118,13 +118,13 @@ fn answer_lines(place: &GamePosition) -> Result<()> {
 }
 
 /// Each legal action with the number of sequences of `depth` plies that begin with it; none at depth 0.
-fn divided(game: &dyn DynGame, state: &AnyState, depth: u32) -> Vec<(String, u64)> {
+fn divided(game: &dyn DynGame, state: &AnyState, depth: u32) -> Vec<(Action, u64)> {
     let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
     let legal = game.legal_actions(state);
     let counted = legal.iter().map(|&action| {
         let mut after = state.clone();
         game.play(&mut after, action);
-        (game.action_text(state, action), game.perft(&after, depth))
+        (action, game.perft(&after, depth))
     });
     counted.collect()
 }
@@ -135,7 +135,7 @@ pub(super) fn describe(game: &dyn DynGame, state: &AnyState, with_status: bool) 
     if with_status {
         text += &format!("\n{}", game.spec().status(game.outcome(state), game.mover(state)));
     }
-    let legal = game.legal_texts(state);
+    let legal = game.legal_display(state);
     if legal.is_empty() { text } else { format!("{text}\nlegal: {}", legal.join(" ")) }
 }
 

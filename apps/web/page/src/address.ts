@@ -1,6 +1,6 @@
 // The address of the page: the set-up in its query, and the game in its fragment, which no server sees.
 //
-//     ?game=konane&param.size=6&p1=human&p2=level:1#moves=remove(6,1)+remove(6,2)
+//     ?game=konane&param.size=6&p1=human&p2=level:1#moves=xa6+xb6
 
 import { Match } from './match.js';
 import { MOST_MOVES, changed } from './record.js';

@@ -1,7 +1,6 @@
 // The board: the game's own drawing with a button over every point. Clicks, drags and keys become actions.
 
 import { announce, element, make, shape } from './dom.js';
-import { lettered, numbered, pointName } from './notation.js';
 import { knock } from './sound.js';
 import { sideName, t } from './texts.js';
 import type { Board as Info, Legal, Step, View } from './types.js';
@@ -131,7 +130,6 @@ export class Board {
   /** Draws a board. */
   private draw(drawing: string): void {
     this.drawing.innerHTML = drawing;
-    if (this.info && numbered(this.info)) lettered(this.drawing, this.info);
     const svg = this.drawing.querySelector('svg');
     const box = (svg?.getAttribute('viewBox') ?? '0 0 1 1').split(/\s+/).map(Number);
     this.size = [box[2] ?? 1, box[3] ?? 1];
@@ -319,7 +317,7 @@ export class Board {
   }
 
   private name(point: number): string {
-    return pointName(this.info?.points[point]?.name ?? '');
+    return this.info?.points[point]?.name ?? '';
   }
 
   /** The legal actions that begin with the selected points. */

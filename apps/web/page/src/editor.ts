@@ -2,7 +2,6 @@
 
 import type { Board } from './board.js';
 import { element, make, message } from './dom.js';
-import { withPoints } from './notation.js';
 import type { Game } from './rules.js';
 import { sideName, t } from './texts.js';
 
@@ -180,7 +179,7 @@ export class Editor {
       this.valid = game.view(text).position;
     } catch (error) {
       // The position is before the first colon of its fault.
-      fault = withPoints(message(error).replace(/^position `[^`]*`: /, ''));
+      fault = message(error).replace(/^position `[^`]*`: /, '');
       // As the page calls the sides, not as a position writes them.
       for (const side of [0, 1] as const) {
         const letter = format.symbols?.charAt(side + 1) ?? '';

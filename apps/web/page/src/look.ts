@@ -5,7 +5,6 @@ import type { Board, Hint } from './board.js';
 import { element, make, message } from './dom.js';
 import { Stopped, type Engine } from './engine.js';
 import type { Match } from './match.js';
-import { spoken } from './notation.js';
 import { chanceText, percent, t, sideName } from './texts.js';
 import type { ActionReport, AgentChoice, ExactValues, Mark, Outcome, Prediction, Quality, Report } from './types.js';
 
@@ -16,7 +15,7 @@ const MOST_HINTS = 6;
 const LONGEST_LINE = 10;
 
 /** An expected line as people write it; the dots say that the game does not end there. */
-export const lineText = (line: string[]): string => `${line.slice(0, LONGEST_LINE).map(spoken).join(' ')} …`;
+export const lineText = (line: string[]): string => `${line.slice(0, LONGEST_LINE).join(' ')} …`;
 
 /** Draws the chance to win over a game: values for player 1 by ply, where they are known, and the marks of the moves. */
 export function drawCurve(id: string, match: Match, valueAt: (ply: number) => number | undefined, marks: (Mark | null)[] = []): void {
@@ -216,7 +215,7 @@ export class Look {
       const result = known ? (known.keeps ? t.look.kept : t.look.thrown)(this.result(known.value)) : one.proven === null ? '–' : t.look.provenMove(this.result(one.proven));
       const line = lineText(one.line);
       return make('tr', {},
-        make('th', { scope: 'row' }, spoken(one.action)),
+        make('th', { scope: 'row' }, one.action),
         make('td', {}, one.visits === 0 && one.proven === null ? '–' : chanceText(one.proven ?? one.value, view.mover)),
         make('td', {}, one.visits.toLocaleString('en')),
         make('td', {}, priors.has(one.action) ? percent(priors.get(one.action) ?? 0) : one.prior > 0 ? percent(one.prior) : '–'),
@@ -281,7 +280,7 @@ export class Look {
   }
 
   private node(one: ActionReport, line: string[], mover: number): HTMLElement {
-    const button = make('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, spoken(one.action));
+    const button = make('button', { type: 'button', class: 'fold', 'aria-expanded': 'false' }, one.action);
     const item = make('li', { 'data-action': one.action, 'data-position': this.position }, button, ' ', make('span', { class: 'numbers' }, this.numbers(one, mover)));
     button.addEventListener('click', async () => {
       const list = item.querySelector(':scope > ul');

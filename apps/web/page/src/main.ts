@@ -12,7 +12,6 @@ import { howToPlay } from './lessons.js';
 import { Match } from './match.js';
 import * as mine from './mine.js';
 import { hasColours, showLegal, showMoves } from './moves.js';
-import { spoken } from './notation.js';
 import { type OwnAgent, opening } from './opening.js';
 import { type Checkpoint, type Seat, TRAINED, checkpoints } from './players.js';
 import { beaten } from './proofs.js';
@@ -339,7 +338,7 @@ class App {
     const move = coach.of(match, ply);
     if (move?.mark !== '??' && move?.mark !== '?') return false;
     this.show();
-    this.advise(true, t.coach.blunder(spoken(match.plies[ply]!.action), t.review.name[move.mark] ?? '', lossText(move, match.plies[ply]!.mover)));
+    this.advise(true, t.coach.blunder(match.plies[ply]!.action, t.review.name[move.mark] ?? '', lossText(move, match.plies[ply]!.mover)));
     return true;
   }
 
@@ -377,8 +376,8 @@ class App {
     const first = match.plies[0]?.action ?? '';
     const { sides, name } = match.game.board;
     if (match.at === 0) this.advise(false, t.puzzle.ask(puzzle.number + 1, PUZZLES[name]!.length, sideName(sides[match.view().mover === 0 ? 0 : 1])));
-    else if (first === puzzle.move) this.advise(false, t.puzzle.right(spoken(first)));
-    else this.advise(true, t.puzzle.wrong(spoken(first)));
+    else if (first === puzzle.move) this.advise(false, t.puzzle.right(first));
+    else this.advise(true, t.puzzle.wrong(first));
   }
 
   /** What is proven of who plays a side, with the game that beats it. */
@@ -434,7 +433,7 @@ class App {
     this.show();
     if (match.isOver) this.keepGame();
     const next = match.ending(this.seats.you) || t.toMove(name(after.mover)) + t.task(this.seatToMove().isPerson ? after.task : '');
-    announce([t.played(name(ply.mover), spoken(action)), t.event(event), next].filter((text) => text !== '').join(' '));
+    announce([t.played(name(ply.mover), action), t.event(event), next].filter((text) => text !== '').join(' '));
     return true;
   }
 
@@ -496,7 +495,7 @@ class App {
     try {
       const { action, report } = await this.player.search(match.game.rules, this.analysisAgent(), position, HINT, () => undefined);
       if (turn !== this.turn || match !== this.match || position !== match.view().position) return;
-      const words = t.hint(spoken(action), report ? chanceText(report.proven ?? report.value, mover) : '–');
+      const words = t.hint(action, report ? chanceText(report.proven ?? report.value, mover) : '–');
       element('thinking').textContent = words;
       announce(words);
       const clicks = legal.find((one) => one.action === action)?.clicks ?? [];
@@ -549,7 +548,7 @@ class App {
     this.halt();
     this.match.at = Math.max(0, Math.min(ply, this.match.plies.length));
     this.show();
-    announce(this.match.at === 0 ? t.atStart : t.afterMove(this.match.at, spoken(this.match.last?.action ?? '')));
+    announce(this.match.at === 0 ? t.atStart : t.afterMove(this.match.at, this.match.last?.action ?? ''));
     if (this.match.isAtEnd) this.next();
   }
 

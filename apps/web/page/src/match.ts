@@ -1,12 +1,13 @@
 // The game on the board as a list of plies, and its end.
 
-import { spoken } from './notation.js';
 import { Game } from './rules.js';
 import { t, sideName } from './texts.js';
 import type { Movement, View } from './types.js';
 
 export interface Ply {
+  /** The action as people see it, and as files have it. */
   action: string;
+  written: string;
   clicks: number[];
   mover: number;
   /** The position after it. */
@@ -66,13 +67,13 @@ export class Match {
     return last.movement;
   }
 
-  /** Plays a legal action in the position shown; later plies are dropped. */
+  /** Plays a legal action in the position shown, given as people see it or as files have it; later plies are dropped. */
   play(text: string): Ply {
     const before = this.view();
-    const legal = before.legal.find(({ action }) => action === text) ?? before.legal.find(({ action }) => spoken(action) === text);
+    const legal = before.legal.find(({ action }) => action === text) ?? before.legal.find(({ written }) => written === text);
     if (!legal) throw new Error(t.illegal(text));
     const position = this.game.play(before.position, legal.action);
-    const ply = { action: legal.action, clicks: legal.clicks, mover: before.mover, position };
+    const ply = { ...legal, mover: before.mover, position };
     this.cut(this.at);
     this.plies.push(ply);
     this.at += 1;

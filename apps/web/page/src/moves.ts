@@ -2,7 +2,6 @@
 
 import { element, make } from './dom.js';
 import type { Match } from './match.js';
-import { spoken } from './notation.js';
 import { t } from './texts.js';
 import type { Quality } from './types.js';
 
@@ -13,7 +12,7 @@ export const hasColours = (drawing: string): boolean => drawing.includes('class=
 export function showMoves(match: Match, quality: (ply: number) => Quality | null): void {
   const list = element('moves');
   const branches = (ply: number): HTMLElement[] => match.branches(ply).map((line) => {
-    const words = t.branch(ply + 1, line.slice(ply, ply + 4).map(({ action }) => spoken(action)).join(' '), line.length > ply + 4);
+    const words = t.branch(ply + 1, line.slice(ply, ply + 4).map(({ action }) => action).join(' '), line.length > ply + 4);
     return make('li', {}, make('button', { type: 'button', class: 'branch', 'data-line': String(match.others.indexOf(line)) }, words));
   });
   const coloured = hasColours(match.view().drawing);
@@ -24,7 +23,7 @@ export function showMoves(match: Match, quality: (ply: number) => Quality | null
     const kept = known?.keeps && mark === '';
     const colour = coloured ? (ply.mover === match.game.board.dark ? ' dark' : ' light') : ` p${ply.mover + 1}`;
     const kind = mark.startsWith('?') ? ' loses' : mark === '!' || kept ? ' keeps' : '';
-    const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${kind}` }, spoken(ply.action));
+    const button = make('button', { type: 'button', 'data-ply': String(i + 1), 'data-mark': mark || (kept ? '✓' : ''), class: `move${colour}${kind}` }, ply.action);
     if (mark) button.append(make('span', { class: 'hidden' }, ` ${t.review.name[mark] ?? ''}`));
     if (current) button.setAttribute('aria-current', 'step');
     return [make('li', {}, button), ...branches(i)];
@@ -39,7 +38,7 @@ export function showMoves(match: Match, quality: (ply: number) => Quality | null
 /** Shows the actions that can be chosen: for keyboards, and for actions that are not played on the board. */
 export function showLegal(match: Match, actions: string[], act: (action: string) => void): void {
   const buttons = actions.map((action) => {
-    const button = make('button', { type: 'button', class: 'legal', 'data-action': action }, spoken(action));
+    const button = make('button', { type: 'button', class: 'legal', 'data-action': action }, action);
     button.addEventListener('click', () => act(action));
     return button;
   });

@@ -25,7 +25,7 @@ export function text(match: Match, players: [string, string]): string {
     params: Object.fromEntries(board.params.map(({ key, value }) => [key, value])),
     players,
     start: match.start,
-    moves: match.plies.map(({ action }) => action),
+    moves: match.plies.map(({ written }) => written),
     position,
     outcome: winner,
     margin: outcome && (outcome.winner === 1 ? -outcome.margin : outcome.margin),

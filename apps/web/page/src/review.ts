@@ -4,7 +4,6 @@ import { element, make, message } from './dom.js';
 import { Stopped, type Engine } from './engine.js';
 import { drawCurve, lineText } from './look.js';
 import type { Match } from './match.js';
-import { spoken } from './notation.js';
 import { chanceOf, sideName, t, wholePercent } from './texts.js';
 import type { AgentChoice, Quality, Reviewed, ReviewedMove } from './types.js';
 
@@ -120,7 +119,7 @@ export class Review {
     play.addEventListener('click', () => this.page.playLine(ply, best));
     const isOnly = mark === '!';
     return make('div', { class: 'moment', 'data-ply': String(ply) },
-      make('p', {}, make('strong', {}, t.review.moment(ply + 1, name, spoken(action), mark ?? '')), ' ', isOnly ? t.review.only : lossText(move, mover)),
+      make('p', {}, make('strong', {}, t.review.moment(ply + 1, name, action, mark ?? '')), ' ', isOnly ? t.review.only : lossText(move, mover)),
       make('p', {}, `${isOnly ? t.review.then : t.review.better} `, make('span', { class: 'line' }, lineText(best))),
       make('div', { class: 'bar' }, show, play));
   }

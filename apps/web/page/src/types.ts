@@ -51,7 +51,9 @@ export interface Param {
 }
 
 export interface Legal {
+  /** The action as people see it, and as files have it. */
   action: string;
+  written: string;
   /** The points to click, in order; empty for an action that is chosen by its text. */
   clicks: number[];
 }

@@ -7,7 +7,8 @@ use crate::side::Side;
 
 impl Konane {
     pub(super) fn read_action(&self, text: &str) -> Result<Action, String> {
-        let form = || "expected `remove(row,column)` or `jump(row,column,row,column,...)`".to_owned();
+        let form =
+            || "expected a stone to remove, `xd5` or `remove(5,4)`, or a jump, `d3-d5` or `jump(3,4,5,4)`".to_owned();
         if let Some(text) = in_full(text) {
             return self.read_action(&text);
         }
@@ -40,8 +41,8 @@ impl Konane {
         for ((row, column), side) in self.points().zip(pieces).filter_map(|(cell, piece)| Some((cell, piece?))) {
             if side != colour(row, column) {
                 let [owner, found] = [side.other(), side].map(|side| PIECES[side.index()]);
-                let (row, column) = (self.size - row, column + 1);
-                return Err(format!("cell ({row},{column}) must be {owner} or `.`, not `{found}`"));
+                let cell = cell_name((self.size - row, column + 1));
+                return Err(format!("cell {cell} must be {owner} or `.`, not `{found}`"));
             }
             toggle(&mut state.stones, self.board.bit(row, column));
         }
@@ -77,6 +78,11 @@ impl Konane {
             [_] => None,
         }
     }
+}
+
+/// A cell's name by its row and column from 1: the column's letter, and the row.
+pub(super) fn cell_name((row, column): (usize, usize)) -> String {
+    format!("{}{row}", char::from(b'a' + (column - 1) as u8))
 }
 
 /// An action in the source's words that is written as the page writes it, columns as letters: `xe4`, `e6-e4`.

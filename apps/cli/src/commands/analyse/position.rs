@@ -36,8 +36,8 @@ impl Found {
     pub(super) fn text(&self, game: &dyn PlayableGame) -> String {
         let Self { result, heuristic, estimate, .. } = self;
         let none = || "none, the game is over".to_owned();
-        let action = result.action.map_or_else(none, |action| game.action_text(&self.state, action));
-        let line = game.line_texts(&self.state, &result.line).join(" ");
+        let action = result.action.map_or_else(none, |action| game.display_text(&self.state, action));
+        let line = game.line_display(&self.state, &result.line).join(" ");
         let score = result.score;
         let found = format!("best action   {action}\nscore         {score:+} for player 1\nline          {line}");
         format!("{found}\nstatic        {estimate:+} for player 1, by {heuristic}\n{}", self.work())

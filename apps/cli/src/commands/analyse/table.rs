@@ -45,7 +45,7 @@ fn table(game: &dyn PlayableGame, state: &AnyState, analysis: &Analysis) -> Stri
         analysis.visits
     );
     let shown = &analysis.actions[..analysis.actions.len().min(MOST_MOVES)];
-    let moves: Vec<String> = shown.iter().map(|action| game.action_text(state, action.root.action)).collect();
+    let moves: Vec<String> = shown.iter().map(|action| game.display_text(state, action.root.action)).collect();
     let width = moves.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(4);
     text += &format!("{:<width$} {:>7} {:>7} {:>6}  line\n", "move", "visits", "prior", "value");
     for (action, name) in shown.iter().zip(&moves) {
@@ -55,8 +55,11 @@ fn table(game: &dyn PlayableGame, state: &AnyState, analysis: &Analysis) -> Stri
             None => format!("{:+.2}", sign * action.root.value),
         };
         let line = &action.line[..action.line.len().min(MOST_PLIES)];
-        let (visits, prior, line) =
-            (action.root.visits, format!("{:.1} %", 100.0 * action.root.prior), game.line_texts(state, line).join(" "));
+        let (visits, prior, line) = (
+            action.root.visits,
+            format!("{:.1} %", 100.0 * action.root.prior),
+            game.line_display(state, line).join(" "),
+        );
         text += format!("{name:<width$} {visits:>7} {prior:>7} {value:>6}  {line}").trim_end();
         text.push('\n');
     }

@@ -9,9 +9,9 @@ const FEW: usize = 12;
 
 /// The legal action that an entry means.
 ///
-/// In this order: a move's whole text, in any case and with or without spaces and brackets (`B3`, `5,4` for
-/// `remove(5,4)`, `a1` for `xa1`); a number of the list of moves (`#2`, or `2` if it can mean nothing else); the beginning
-/// of one move's text.
+/// In this order: a move's whole text as it is shown, then in the notation of files, both in any case and with or without
+/// spaces; either without brackets and `x` (`5,4` for `remove(5,4)`, `a1` for `xa1`); a number of the list of moves (`#2`, or
+/// `2` if it can mean nothing else); the beginning of one move's text.
 ///
 /// # Errors
 /// Why the entry means no legal action, in one line for the person.
@@ -20,9 +20,10 @@ pub(super) fn find(game: &dyn DynGame, state: &AnyState, entry: &str) -> Result<
     if typed.is_empty() {
         return Err("type a move, `moves` for the list of them, or `help`".into());
     }
-    let (legal, moves) = (game.legal_actions(state), game.legal_texts(state));
-    let texts: Vec<[String; 2]> = moves.iter().map(|text| forms(text)).collect();
-    if let Some(exact) = (0..2).find_map(|form| texts.iter().position(|forms| forms[form] == typed)) {
+    let (legal, moves) = (game.legal_actions(state), game.legal_display(state));
+    let texts: Vec<[String; 4]> =
+        moves.iter().zip(game.legal_texts(state)).map(|(shown, written)| forms(shown, &written)).collect();
+    if let Some(exact) = (0..4).find_map(|form| texts.iter().position(|forms| forms[form] == typed)) {
         return Ok(legal[exact]);
     }
     let begun: Vec<usize> = (0..legal.len()).filter(|&i| begins(&texts[i], &typed)).collect();
@@ -57,21 +58,23 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// A move's text, and what remains of it without what two conventions of notations put before the points: the word before
-/// brackets (`5,4` of `remove(5,4)`) and the `x` of a capture (`a1` of `xa1`). In a game without them both are the same.
-fn forms(text: &str) -> [String; 2] {
-    let whole = plain(text);
-    let bare = match whole.split_once('(') {
+/// A move's two texts, and what remains of each without what two conventions of notations put before the points: the word
+/// before brackets (`5,4` of `remove(5,4)`) and the `x` of a capture (`a1` of `xa1`).
+fn forms(shown: &str, written: &str) -> [String; 4] {
+    let whole = [shown, written].map(plain);
+    let bare = whole.each_ref().map(|whole| match whole.split_once('(') {
         Some((_, points)) => points.trim_end_matches(')').to_owned(),
-        None => whole.strip_prefix('x').unwrap_or(&whole).to_owned(),
-    };
-    [whole, bare]
+        None => whole.strip_prefix('x').unwrap_or(whole).to_owned(),
+    });
+    let ([shown, written], [bare_shown, bare_written]) = (whole, bare);
+    [shown, written, bare_shown, bare_written]
 }
 
-fn begins([whole, bare]: &[String; 2], typed: &str) -> bool {
+fn begins([shown, written, bare_shown, bare_written]: &[String; 4], typed: &str) -> bool {
     // A number alone is no beginning of a list of coordinates.
-    let coordinates = whole.contains('(');
-    whole.starts_with(typed) || (bare.starts_with(typed) && (!coordinates || typed.contains(',')))
+    let coordinates = written.contains('(');
+    let whole = [shown, written, bare_shown].iter().any(|text| text.starts_with(typed));
+    whole || (bare_written.starts_with(typed) && (!coordinates || typed.contains(',')))
 }
 
 /// The number in `#2` or `2`.
@@ -97,7 +100,7 @@ fn refusal(game: &dyn DynGame, state: &AnyState, entry: &str, moves: &[String]) 
         let fault = game.parse_action(state, entry).err().map(|error| error.to_string()).unwrap_or_default();
         return format!("{fault}; `moves` lists the legal moves, `help` the commands");
     };
-    let action = game.action_text(state, action);
+    let action = game.display_text(state, action);
     if moves.len() > FEW {
         return format!("illegal action `{action}`; `moves` lists the {} legal ones", moves.len());
     }
@@ -127,6 +130,13 @@ mod tests {
             ("mu_torere", "", "6", "6,4"),
             ("mu_torere", "", "1", "0,4"), // square 1 is the opponent's
             ("mu_torere", "", "2", "2,4"), // both the square and the second move
+            ("mu_torere", "", "0-4", "0,4"),
+            ("mu_torere", "", "6-", "6,4"),
+            ("konane", "", "xd5", "remove(5,4)"),
+            ("konane", "", "X D5", "remove(5,4)"),
+            ("konane", "", "d5", "remove(5,4)"),
+            ("konane", "xd5 xe5", "d3-d5", "jump(3,4,5,4)"),
+            ("konane", "xd5 xe5", "d3", "jump(3,4,5,4)"),
             ("konane", "", "5,4", "remove(5,4)"),
             ("konane", "", "5, 4", "remove(5,4)"),
             ("konane", "", "REMOVE(5,4)", "remove(5,4)"),
@@ -152,6 +162,10 @@ mod tests {
             ("mancala", "", "#7", "there is no move 7: `moves` lists the 6"),
             ("mancala", "", "0", "there is no move 0: `moves` lists the 6"),
             ("mancala", "", "", "type a move"),
+            ("konane", "xd5 xe5", "d", "`d` may be d3-d5, d7-d5"),
+            ("konane", "", "xd4", "illegal action `xd4`; legal: xa8 xd5 xe4 xh1"),
+            ("konane", "", "remove(4,4)", "illegal action `xd4`; legal: xa8 xd5 xe4 xh1"),
+            ("mu_torere", "", "0-1", "illegal action `0-1`; legal: 0-4 2-4 6-4 8-4"),
             ("morris", "", "hello", "expected a placement `a0`"),
         ] {
             let fault = entered(game, moves, entry).expect_err(entry);
@@ -166,7 +180,7 @@ mod tests {
         let state = game.parse_position("112202112 1 0").expect("a position");
         let entered = |entry: &str| find(&*game, &state, entry).map(|action| game.action_text(&state, action));
         assert_eq!(entered("moves").map_err(|fault| fault.contains("`moves` lists")), Err(true));
-        assert_eq!(entered("1"), Err("`1` may be move 1 of the list, 0,4, or 1,4: type #1 or the move".into()));
+        assert_eq!(entered("1"), Err("`1` may be move 1 of the list, 0-4, or 1-4: type #1 or the move".into()));
         assert_eq!(entered("#1").as_deref(), Ok("0,4"));
         assert_eq!(entered("1,4").as_deref(), Ok("1,4"));
         assert_eq!(entered("6").as_deref(), Ok("6,4"), "there are only four moves");

@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
 
     fn last_move(&self) -> Option<String> {
         let before = self.positions.len().checked_sub(2).map(|place| &self.positions[place])?;
-        self.moves.last().map(|&action| self.game.action_text(before, action))
+        self.moves.last().map(|&action| self.game.display_text(before, action))
     }
 
     /// Makes the agents start from the position on the board.
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
 
     fn play(&mut self, mover: Side, action: Action, comment: Option<String>) -> Result<()> {
         let mut state = self.state().clone();
-        let text = self.game.action_text(&state, action);
+        let text = self.game.display_text(&state, action);
         self.game.try_play(&mut state, action)?;
         self.agents.iter_mut().flatten().for_each(|search| search.played(0, action));
         self.positions.push(state);
@@ -256,16 +256,16 @@ impl<'a> Session<'a> {
         let adviser = self.adviser.as_mut().expect("it was just made");
         let (advice, name) = (adviser.advise(&state)?, soft(&format!("[{}]", adviser.name())));
         let value = advice.win_draw_loss.map(|p| format!(" ({})", in_words(p))).unwrap_or_default();
-        let line: Vec<String> = self.game.line_texts(&state, &advice.line).into_iter().skip(1).take(6).collect();
+        let line: Vec<String> = self.game.line_display(&state, &advice.line).into_iter().skip(1).take(6).collect();
         let line = if line.is_empty() { String::new() } else { format!(", expecting {}", line.join(" ")) };
-        let action = self.game.action_text(&state, advice.action);
+        let action = self.game.display_text(&state, advice.action);
         self.screen.say(&format!("hint: {action}{value}{line} {name}"));
         Ok(())
     }
 
     /// Asks a person until the turn is over.
     fn ask(&mut self, mover: Side) -> Result<Turn> {
-        let mut words = self.game.legal_texts(self.state());
+        let mut words = self.game.legal_display(self.state());
         words.extend(WORDS.map(String::from));
         let turn = if self.people() == 1 { "your move" } else { "the move" };
         let last = self.last_move().map(|text| format!(" after {text}"));

@@ -22,7 +22,7 @@ pub(super) fn soft(text: &str) -> String {
 
 /// The legal moves with their numbers, in columns.
 pub(super) fn numbered(game: &dyn DynGame, state: &AnyState) -> String {
-    let moves = game.legal_texts(state);
+    let moves = game.legal_display(state);
     let items: Vec<String> = moves.iter().zip(1..).map(|(text, n)| format!("#{n} {text}")).collect();
     let width = items.iter().map(|item| item.chars().count()).max().unwrap_or(0) + 2;
     let columns = terminal_size().map_or(80, |[columns, _]| columns) / width;
@@ -35,6 +35,6 @@ pub(super) fn numbered(game: &dyn DynGame, state: &AnyState) -> String {
 /// What a search reports, to follow the time: `, win 60 %, draw 6 %, loss 34 %, best c4 d3 b1`.
 pub(super) fn best_line(game: &dyn DynGame, state: &AnyState, info: &SearchInfo) -> String {
     let score = info.score.map(|score| format!(", {}", in_words(score.win_draw_loss))).unwrap_or_default();
-    let line: Vec<String> = game.line_texts(state, &info.line).into_iter().take(8).collect();
+    let line: Vec<String> = game.line_display(state, &info.line).into_iter().take(8).collect();
     format!("{score}, best {}", line.join(" "))
 }
