@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What rules in Python cost: positions per second of self-play, with a network that costs nothing, of games in Python beside
-the same game in Rust, and beside the search in Python of OpenSpiel on its tic-tac-toe in Python. Per second of processor
-time, on one thread.
+the same game in Rust, and beside the search in Python of OpenSpiel, on its tic-tac-toe in Python and on games in C++ that
+Turnstone plays by their names. Per second of processor time, on one thread.
 
     python python_games.py [--rounds 3] [--seconds 5]
+    python python_games.py --only "board_size,rows,othello" --simulations 32
 """
 
 import argparse
@@ -35,8 +36,8 @@ def turnstone_rate(game, options):
     return self_play.stats["positions"] / (time.process_time() - began)
 
 
-def open_spiel_rate(options):
-    """The same for OpenSpiel's game and search, both in Python."""
+def open_spiel_rate(name, options):
+    """The same for OpenSpiel's search in Python on one of its games."""
     import pyspiel
     from open_spiel.python.algorithms import mcts
     from open_spiel.python.games import tic_tac_toe  # noqa: F401 (registers the game)
@@ -49,7 +50,7 @@ def open_spiel_rate(options):
             legal = state.legal_actions()
             return [(action, 1 / len(legal)) for action in legal]
 
-    game = pyspiel.load_game("python_tic_tac_toe")
+    game = pyspiel.load_game(name)
     bot = mcts.MCTSBot(game, 1.25, options.simulations, Uniform(), child_selection_fn=mcts.SearchNode.puct_value)
     rng, positions, began = np.random.default_rng(0), 0, time.process_time()
     while time.process_time() - began < options.seconds:
@@ -67,6 +68,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--simulations", type=int, default=64)
+    parser.add_argument("--only", default="", help="rows whose names have one of these texts, with commas between them")
     options = parser.parse_args()
     rows = {
         "Mu Torere, Rust": lambda: turnstone_rate("mu_torere", options),
@@ -77,15 +79,18 @@ def main():
     try:
         import pyspiel  # noqa: F401
 
-        rows["tic-tac-toe, OpenSpiel in Python"] = lambda: open_spiel_rate(options)
+        rows["tic-tac-toe, OpenSpiel in Python"] = lambda: open_spiel_rate("python_tic_tac_toe", options)
+        for name in ("hex(board_size=5)", "breakthrough(rows=6,columns=6)", "othello"):
+            rows[name] = lambda name=name: turnstone_rate(turnstone.open_spiel(name), options)
+            rows[f"{name}, OpenSpiel"] = lambda name=name: open_spiel_rate(name, options)
     except ImportError:
         print("OpenSpiel is not installed: pip install open_spiel")
-    rates = {name: [] for name in rows}
+    rates = {name: [] for name in rows if any(text in name for text in options.only.split(","))}
     for _ in range(options.rounds):
-        for name, rate in rows.items():
-            rates[name].append(rate())
+        for name in rates:
+            rates[name].append(rows[name]())
     for name, found in rates.items():
-        print(f"{name:<34} {statistics.median(found):>12,.1f} positions/s  ({', '.join(f'{rate:,.1f}' for rate in found)})")
+        print(f"{name:<42} {statistics.median(found):>12,.1f} positions/s  ({', '.join(f'{rate:,.1f}' for rate in found)})")
 
 
 if __name__ == "__main__":

@@ -301,8 +301,9 @@ impl<'py> IntoPyObject<'py> for Game {
 ///
 /// A subclass has the attributes `name`, `num_actions` and `observation_shape` (planes, height, width) and the methods
 ///
-/// - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 512 bytes;
-/// - `play(state, action)`: the state afterwards; `state` is a copy that may be changed and returned;
+/// - `initial_state()`: an array of integers, or bytes, of always the same shape and at most 512 bytes; or any object, if there
+///   are `key(state)`, at most 512 bytes that hold all that decides the future, and `from_key(key)`, the state of a key;
+/// - `play(state, action)`: the state afterwards; `state` is a copy that may be changed and returned, but no object may be changed;
 /// - `mover(state)`: 0 or 1;
 /// - `outcome(state)`: None while the game is not over, then 1, 0 or -1 for player 0, or `"truncated"`;
 /// - `legal_actions(state)`: the actions, or a mask of bool [actions]; it is not called in a finished game;
@@ -310,10 +311,14 @@ impl<'py> IntoPyObject<'py> for Game {
 ///
 /// Each of the last five can be written for many positions at once in place of one, or beside it: `play_many(states,
 /// actions)`, `mover_many(states)`, `outcome_many(states)` (arrays `(over, values)`), `legal_actions_many(states)` (masks) and
-/// `observation_many(states)`. Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`,
-/// `second_player_map`, `symmetries` with `permuted(state, points)`, `action_text(action)`, `move_text(state, action)`, `position_text(state)` with
-/// `parse_position(text)`, and `draw(state)`. The arguments of `__init__` are the game's parameters. `turnstone.check_game` checks a game, and
-/// `turnstone.register_game` gives it a name everywhere.
+/// `observation_many(states)`. `expand(states)` answers for the last four in one call, with lists of what they return:
+/// `(movers, outcomes, legal_actions, observations)`, the last of which may be None.
+///
+/// Optional are `version`, `observation_bounds`, `plane_names`, `action_blocks`, `side_names`, `second_player_map`,
+/// `symmetries` with `permuted(state, points)`, `action_text(action)`, `move_text(state, action)`, `position_text(state)` with
+/// `parse_position(text)`, `draw(state)`, `evaluation(state)` (for alpha-beta: an integer for player 0), and `pieces(state)`
+/// (for the drawing: 1, -1 or 0 for each point). The arguments of `__init__` are the game's parameters.
+/// `turnstone.check_game` checks a game, and `turnstone.register_game` gives it a name everywhere.
 #[pyclass(frozen, subclass, name = "Game", module = "turnstone_rl")]
 pub(crate) struct GameObject {
     /// The rules, if they are in Rust.

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use turnstone::Program;
 use turnstone_agents::register_agent;
 
+use crate::py_game::unwound;
 use crate::registry::built_in;
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -33,9 +34,16 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(name = "_main")]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| {
-        let code = Program::from(built_in()).main_from(arguments);
+    let code = py.detach(|| {
+        let code = unwound(|| Program::from(built_in()).main_from(arguments));
         let _ = std::io::stdout().flush(); // the interpreter does not know of this buffer
-        (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(1)
-    })
+        code
+    });
+    code.map_or_else(
+        |error| {
+            eprintln!("error: {}", error.value(py));
+            1
+        },
+        |code| (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(1),
+    )
 }

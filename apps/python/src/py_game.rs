@@ -1,13 +1,14 @@
 //! Games whose rules are written in Python, as games of the program.
 //!
-//! A position is a small array of fixed size, held as its bytes: searches and files copy, compare and keep it without
-//! Python. What the rules answer is kept too, so that a position is asked about once.
+//! A position is held as the bytes of a small array, or as those of an object's key: searches and files copy, compare and keep
+//! it without Python. What the rules answer is kept too, so that a position is asked about once.
 
 mod layout;
 mod fault;
 mod cache;
 mod declaration;
 mod rules;
+mod checking;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,19 +17,18 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use turnstone_agents::Playable;
-use turnstone_env::board::{Board, Shape};
-use turnstone_env::conformance;
+use turnstone_env::board::{Board, Cells, Content, Shape};
 use turnstone_env::{Action, ActionList, Erased, Error, Notation, Outcome, Params, Rules, Side, Spec, Symmetry};
+use turnstone_search::classic::{Heuristic, WinLoss};
 
 pub(crate) use declaration::{interned, params, set_base};
+#[cfg(feature = "program")]
+pub(crate) use fault::unwound;
 pub(crate) use layout::PyState;
 
 use cache::Cache;
 use fault::Faults;
-use rules::{Facts, PyRules};
-
-/// Positions that a check of the rules asks about one by one and all at once.
-const CHECKED: usize = 200;
+use rules::{Facts, Known, PyRules};
 
 /// Most states that wait to be observed together.
 const MOST_UNSEEN: usize = 1024;
@@ -46,17 +46,45 @@ struct Inner {
     start: PyState,
     faults: Faults,
     facts: Cache<Facts>,
-    /// Cache of `play`; the key is the bytes of the state before and of the action.
-    plays: Cache<Box<PyState>>,
+    /// Cache of `play`: bytes of the state afterwards, by those of the state before and of the action.
+    plays: Cache<Box<[u8]>>,
     /// Feature vectors.
     observations: Cache<Arc<[f32]>>,
-    /// States that were asked about and not observed yet: a search adds many leaves, and then observes them all. The first
-    /// that is observed has them all observed at once, where the rules have a method for that.
-    unseen: Mutex<Vec<PyState>>,
+    unseen: Mutex<Unseen>,
     /// Texts of the actions, and actions by text.
     texts: OnceLock<(Vec<String>, HashMap<String, Action>)>,
     /// The games with other parameters that were made from this one.
     others: Mutex<Vec<Weak<Inner>>>,
+}
+
+/// States that were asked about and not observed yet: a search adds many leaves, and then observes them all. The first that
+/// is observed has them all observed at once, where the rules have a method for that. A search that evaluates without
+/// observations, which asks for few, has none of them observed in vain.
+#[derive(Default)]
+struct Unseen {
+    states: Vec<PyState>,
+    /// New states, and observations that were asked for, of which half are forgotten now and then.
+    found: usize,
+    asked: usize,
+}
+
+impl Unseen {
+    fn add(&mut self, state: PyState) {
+        if self.states.len() == MOST_UNSEEN {
+            self.states.clear();
+        }
+        self.states.push(state);
+        self.found += 1;
+        if self.found >= MOST_UNSEEN {
+            self.found /= 2;
+            self.asked /= 2;
+        }
+    }
+
+    /// The states to be observed with one of them.
+    fn beside(&mut self) -> Vec<PyState> {
+        if 4 * self.asked >= self.found { std::mem::take(&mut self.states) } else { Vec::new() }
+    }
 }
 
 /// Makes another game of the same class.
@@ -69,7 +97,7 @@ impl PyGame {
         let shape = [spec.point_planes.len(), spec.lattice[0], spec.lattice[1]];
         let (rules, start) = PyRules::new(object, spec.name, spec.actions, shape, spec.bounds)?;
         let size = rules.layout.size();
-        let (facts, plays) = (Cache::new(2 * size + 2 * spec.actions), Cache::new(size + size_of::<PyState>()));
+        let (facts, plays) = (Cache::new(2 * size + 2 * spec.actions), Cache::new(2 * size));
         let observations = Cache::new(size + 4 * spec.features());
         let (faults, texts) = (Faults::default(), OnceLock::new());
         Ok(Self(Arc::new(Inner {
@@ -132,48 +160,57 @@ impl PyGame {
         }
     }
 
-    fn bytes<'a>(&self, state: &'a PyState) -> &'a [u8] {
-        &state.0[..self.0.rules.layout.size()]
-    }
-
     fn facts(&self, state: &PyState) -> Facts {
         self.0.faults.check_interrupt(); // a game whose answers are all cached no longer calls Python
-        if let Some(facts) = self.0.facts.get(self.bytes(state)) {
+        if let Some(facts) = self.0.facts.get(state.bytes()) {
             return facts;
         }
-        let facts = self.ask(|py, rules| rules.facts(py, &[*state])).pop().expect("facts of one position");
-        self.0.facts.put(self.bytes(state), facts.clone());
-        if self.0.rules.observe.many && facts.outcome.is_none() {
-            let mut unseen = self.unseen();
-            if unseen.len() == MOST_UNSEEN {
-                unseen.clear();
-            }
-            unseen.push(*state);
+        let facts = self.expand(&[*state]).pop().expect("facts of one position");
+        if self.0.rules.observe.many && facts.outcome.is_none() && !self.0.observations.has(state.bytes()) {
+            self.unseen().add(*state);
         }
         facts
     }
 
-    fn unseen(&self) -> MutexGuard<'_, Vec<PyState>> {
+    /// Asks about positions, and keeps the answers, with their observations where the rules give them too.
+    fn expand(&self, states: &[PyState]) -> Vec<Facts> {
+        let expanded = self.ask(|py, rules| rules.expanded(py, states));
+        let keep = |(state, (facts, observation)): (&PyState, Known)| {
+            self.0.facts.put(state.bytes(), facts.clone());
+            if let Some(observation) = observation {
+                self.0.observations.put(state.bytes(), observation.into());
+            }
+            facts
+        };
+        states.iter().zip(expanded).map(keep).collect()
+    }
+
+    fn unseen(&self) -> MutexGuard<'_, Unseen> {
         self.0.unseen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bytes of a state and an action.
     fn play_key(&self, state: &PyState, action: Action) -> Vec<u8> {
-        [self.bytes(state), &action.0.to_le_bytes()].concat()
+        [state.bytes(), &action.0.to_le_bytes()].concat()
+    }
+
+    /// The state after a state and an action with this key, if it is known.
+    fn played(&self, key: &[u8]) -> Option<PyState> {
+        self.0.plays.get(key).map(|bytes| PyState::new(&bytes))
     }
 
     /// Asks about the positions whose observations are not known, all at once.
     fn expect_observations(&self, states: &[PyState]) {
-        let unknown = |state: &&PyState| !self.0.observations.has(self.bytes(state));
+        let unknown = |state: &&PyState| !self.0.observations.has(state.bytes());
         let mut missing: Vec<PyState> = states.iter().filter(unknown).copied().collect();
-        missing.sort_unstable_by_key(|state| state.0);
+        missing.sort_unstable();
         missing.dedup();
         if missing.is_empty() {
             return;
         }
         let observations = self.ask(|py, rules| rules.observations(py, &missing));
         for (state, observation) in missing.iter().zip(observations) {
-            self.0.observations.put(self.bytes(state), observation.into());
+            self.0.observations.put(state.bytes(), observation.into());
         }
     }
 
@@ -183,68 +220,26 @@ impl PyGame {
         let rules = &self.0.rules;
         let (unknown, mut after): (Vec<_>, Vec<_>) = plays
             .into_iter()
-            .map(|play| (play, self.0.plays.get(&self.play_key(&play.0, play.1))))
+            .map(|play| (play, self.played(&self.play_key(&play.0, play.1))))
             .partition(|(_, after)| after.is_none());
         let unknown: Vec<(PyState, Action)> = unknown.into_iter().map(|(play, _)| play).collect();
         if rules.play.many && !unknown.is_empty() {
             let states = self.ask(|py, rules| rules.plays(py, &unknown));
             for (play, state) in unknown.into_iter().zip(states) {
-                self.0.plays.put(&self.play_key(&play.0, play.1), Box::new(state));
-                after.push((play, Some(Box::new(state))));
+                self.0.plays.put(&self.play_key(&play.0, play.1), state.bytes().into());
+                after.push((play, Some(state)));
             }
         }
-        let mut states: Vec<PyState> = after.into_iter().filter_map(|(_, state)| state.map(|state| *state)).collect();
-        states.sort_unstable_by_key(|state| state.0);
+        let mut states: Vec<PyState> = after.into_iter().filter_map(|(_, state)| state).collect();
+        states.sort_unstable();
         states.dedup();
+        let unknown: Vec<PyState> = states.iter().filter(|state| !self.0.facts.has(state.bytes())).copied().collect();
+        let in_one_call = rules.expands || rules.mover.many || rules.outcome.many || rules.legal.many;
+        if in_one_call && !unknown.is_empty() {
+            self.expand(&unknown);
+        }
         if rules.observe.many {
             self.expect_observations(&states);
-        }
-        states.retain(|state| !self.0.facts.has(self.bytes(state)));
-        if (rules.mover.many || rules.outcome.many || rules.legal.many) && !states.is_empty() {
-            let facts = self.ask(|py, rules| rules.facts(py, &states));
-            states.iter().zip(facts).for_each(|(state, facts)| self.0.facts.put(self.bytes(state), facts));
-        }
-    }
-
-    /// Checks the promises of the rules in random games.
-    pub(crate) fn check(&self, games: usize, seed: u64) -> PyResult<()> {
-        self.0.faults.asserted(self.0.spec.name, || {
-            conformance::check(self, games, seed);
-            self.check_forms(seed);
-        })
-    }
-
-    /// Checks that the answers for many positions are those for one.
-    fn check_forms(&self, seed: u64) {
-        let mut games = (seed..).map(|seed| conformance::random_game(self, seed, CHECKED));
-        let mut states = Vec::new();
-        while states.len() < CHECKED {
-            states.extend(games.next().into_iter().flatten().map(|(state, _)| state));
-        }
-        states.truncate(CHECKED);
-        let rules = &self.0.rules;
-        let plays: Vec<(PyState, Action)> =
-            states.iter().filter_map(|state| Some((*state, *self.facts(state).legal.first()?))).collect();
-        if rules.play.one && rules.play.many {
-            let many = self.ask(|py, rules| rules.plays(py, &plays));
-            for (play, many) in plays.iter().zip(many) {
-                let one = self.ask(|py, rules| rules.plays(py, &[*play]))[0];
-                let text = self.position_text(&play.0);
-                assert_eq!(self.position_text(&one), self.position_text(&many), "play and play_many agree at `{text}`");
-            }
-        }
-        let many = self.ask(|py, rules| rules.facts(py, &states));
-        for (state, many) in states.iter().zip(many) {
-            let one = self.ask(|py, rules| rules.facts(py, &[*state])).pop().expect("facts of one position");
-            let text = self.position_text(state);
-            assert_eq!(one.mover, many.mover, "mover and mover_many agree at `{text}`");
-            assert_eq!(one.outcome, many.outcome, "outcome and outcome_many agree at `{text}`");
-            assert_eq!(one.legal, many.legal, "legal_actions and legal_actions_many agree at `{text}`");
-        }
-        let many = self.ask(|py, rules| rules.observations(py, &states));
-        for (state, many) in states.iter().zip(many) {
-            let one = self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation");
-            assert!(one == many, "observation and observation_many agree at `{}`", self.position_text(state));
         }
     }
 
@@ -296,12 +291,12 @@ impl Rules for PyGame {
 
     fn play(&self, state: &mut PyState, action: Action) {
         let key = self.play_key(state, action);
-        if let Some(known) = self.0.plays.get(&key) {
-            *state = *known;
+        if let Some(known) = self.played(&key) {
+            *state = known;
             return;
         }
         *state = self.ask(|py, rules| rules.plays(py, &[(*state, action)])).pop().expect("one state");
-        self.0.plays.put(&key, Box::new(*state));
+        self.0.plays.put(&key, state.bytes().into());
     }
 
     fn outcome(&self, state: &PyState) -> Option<Outcome> {
@@ -309,19 +304,23 @@ impl Rules for PyGame {
     }
 
     fn observe(&self, state: &PyState, features: &mut [f32]) {
-        if let Some(known) = self.0.observations.get(self.bytes(state)) {
+        if self.0.rules.observe.many {
+            self.unseen().asked += 1;
+        }
+        if let Some(known) = self.0.observations.get(state.bytes()) {
             features.copy_from_slice(&known);
             return;
         }
         if self.0.rules.observe.many {
-            self.expect_observations(&[&[*state], &std::mem::take(&mut *self.unseen())[..]].concat());
+            let beside = self.unseen().beside();
+            self.expect_observations(&[&[*state], &beside[..]].concat());
         }
-        let observation = match self.0.observations.get(self.bytes(state)) {
+        let observation: Arc<[f32]> = match self.0.observations.get(state.bytes()) {
             Some(known) => known,
             None => self.ask(|py, rules| rules.observations(py, &[*state])).pop().expect("one observation").into(),
         };
         features.copy_from_slice(&observation);
-        self.0.observations.put(self.bytes(state), observation);
+        self.0.observations.put(state.bytes(), observation);
     }
 
     fn permuted(&self, state: &PyState, symmetry: &Symmetry) -> PyState {
@@ -359,7 +358,7 @@ impl Notation for PyGame {
         // The rules may reject what they have not made themselves.
         let parsed = Python::attach(|py| {
             let rules = &self.0.rules;
-            let parsed = rules.parse_position(py, text).and_then(|state| Ok((state, rules.facts(py, &[state])?)));
+            let parsed = rules.parse_position(py, text).and_then(|state| Ok((state, rules.expanded(py, &[state])?)));
             parsed.map_err(|error| Error::position(text, error.value(py).to_string()))
         });
         parsed.map(|(state, _)| state)
@@ -371,12 +370,36 @@ impl Notation for PyGame {
     }
 
     fn board(&self, state: &PyState, _: Option<(&PyState, Action)>) -> Board {
-        let drawing = self.ask(|py, rules| rules.draw(py, state));
+        let Spec { points, lattice, .. } = self.0.spec;
         let status = self.0.spec.status(self.outcome(state), self.mover(state));
-        Board { status, ..Board::new(Shape::Text(drawing), self.0.spec.points) }
+        if self.0.rules.has_pieces {
+            let pieces = self.ask(|py, rules| rules.pieces(py, state)).into_iter();
+            let contents = pieces.map(|side| side.map_or(Content::Empty, Content::Piece)).collect();
+            let cells = Cells::new(lattice, (0..points as u16).collect());
+            return Board { status, contents, ..Board::new(Shape::Cells(cells), points) };
+        }
+        let drawing = self.ask(|py, rules| rules.draw(py, state));
+        Board { status, ..Board::new(Shape::Text(drawing), points) }
     }
 }
 
 impl Playable for PyGame {
     type Game = Self;
+
+    fn heuristics() -> Vec<Box<dyn Heuristic<Self>>> {
+        vec![Box::new(Evaluation), Box::new(WinLoss)]
+    }
+}
+
+/// The evaluation of the class, or 0 where it has none.
+struct Evaluation;
+
+impl Heuristic<PyGame> for Evaluation {
+    fn name(&self) -> &'static str {
+        "evaluation"
+    }
+
+    fn estimate(&self, game: &PyGame, state: &PyState) -> i32 {
+        if game.0.rules.has_evaluation { game.ask(|py, rules| rules.evaluation(py, state)) } else { 0 }
+    }
 }

@@ -15,14 +15,11 @@ from ._turnstone import Game
 
 __all__ = ["OpenSpielGame", "open_spiel"]
 
-STATE_BYTES = 512
-"""Most bytes of a state: the number of its plies in two, the moves in the others."""
+BITS = 8 * 510
+"""Most bits of the moves in a key of 512 bytes."""
 
 POINTS = 1024
 """Most points of a plane."""
-
-KEPT = 1 << 15
-"""Positions that each of the two generations of the cache holds."""
 
 DECIDED = frozenset(
     "amazons antichess breakthrough checkers chess clobber connect_four crazyhouse dots_and_boxes gomoku havannah hex mancala "
@@ -100,12 +97,12 @@ def _shape(game: Any) -> tuple[int, int, int]:
     return (shape[0], 1, shape[1]) if len(shape) == 2 else (1, 1, math.prod(shape))
 
 
-class _Node:
-    """A position, with what its methods answer."""
+class _Position:
+    """A state of OpenSpiel, with the answers to most questions and the moves to it as one number."""
 
     __slots__ = ("legal", "mover", "number", "outcome", "plies", "state", "texts", "weight")
 
-    def __init__(self, state: Any, mover: int, plies: int, number: int, weight: int, bits: int) -> None:
+    def __init__(self, state: Any, mover: int, plies: int, number: int, weight: int) -> None:
         self.state, self.plies, self.number, self.weight = state, plies, number, weight
         self.outcome: int | str | None = None
         self.legal: list[int] = []
@@ -117,16 +114,16 @@ class _Node:
             return
         self.mover = state.current_player()
         self.legal = state.legal_actions()
-        if (weight * len(self.legal)).bit_length() > bits or plies == 65535:
+        if (weight * len(self.legal)).bit_length() > BITS or plies == 65535:
             self.outcome = "truncated"
 
 
 class OpenSpielGame(Game):
     """A game of OpenSpiel.
 
-    A state is the moves from the start, since OpenSpiel does not say what else decides the future: their number, and the place
-    of each among the legal actions, as the digits of one number whose bases are the numbers of legal actions. A game that has
-    no room for one more move is truncated. Positions are kept as OpenSpiel's objects, and played again where they are not.
+    The key of a state is the moves from the start, since OpenSpiel does not say what else decides the future: their number, and
+    the place of each among the legal actions, as the digits of one number whose bases are the numbers of legal actions. A game
+    that has no room for one more move is truncated.
 
     Observations are OpenSpiel's tensor for the player to move, a plane that is 1 if that is player 1, and for most games the
     legal actions.
@@ -151,38 +148,50 @@ class OpenSpielGame(Game):
             self._scattered = left if left <= 4 else 0
             self._legal_planes = whole + (left if left <= 4 else 1)
         self.observation_shape = (self._tensor[0] + 1 + self._legal_planes, *self._tensor[1:])
-        longest = loaded.max_game_length() * math.log2(max(2, self.num_actions))
-        self._size = int(min(STATE_BYTES, 3 + longest // 8))
         self._observer = _pyspiel()._Observation(loaded, loaded.make_observer({}))
         self._seen = np.frombuffer(self._observer, np.float32)
-        self._young: dict[bytes, _Node] = {}
-        self._old: dict[bytes, _Node] = {}
         self._images: dict[bytes, Map] = {}
         self.symmetries = _symmetries(loaded, self._tensor[1:])
         for images, actions in self.symmetries:
             self._images[images.tobytes()] = actions
 
-    def initial_state(self) -> bytes:
+    def initial_state(self) -> _Position:
         """No moves."""
-        return bytes(self._size)
+        return _Position(self._game.new_initial_state(), 0, 0, 0, 1)
 
-    def mover(self, state: bytes) -> int:
-        """The player to move; in a finished game the one who has not moved last."""
-        return self._node(state).mover
+    def key(self, state: _Position) -> bytes:
+        """The number of moves in two bytes, and the moves in the others."""
+        number = state.number
+        return state.plies.to_bytes(2, "little") + number.to_bytes((number.bit_length() + 7) // 8, "little")
 
-    def legal_actions(self, state: bytes) -> list[int]:
-        """OpenSpiel's legal actions."""
-        return self._node(state).legal
+    def from_key(self, key: bytes) -> _Position:
+        """The position after the moves, which are played again."""
+        state, left = self.initial_state(), int.from_bytes(key[2:], "little")
+        for _ in range(int.from_bytes(key[:2], "little")):
+            if state.outcome is not None:
+                raise ValueError("the moves go on after the end of the game")
+            left, place = divmod(left, len(state.legal))
+            state = self.play(state, state.legal[place])
+        return state
 
-    def outcome(self, state: bytes) -> int | str | None:
-        """The sign of player 0's return."""
-        return self._node(state).outcome
-
-    def play(self, state: bytes, action: int) -> bytes:
+    def play(self, state: _Position, action: int) -> _Position:
         """The state with one more move."""
-        return self._after(self._node(state), action)[0]
+        legal = state.legal
+        number, weight = state.number + state.weight * bisect_left(legal, action), state.weight * len(legal)
+        return _Position(state.state.child(action), 1 - state.mover, state.plies + 1, number, weight)
 
-    def observation_many(self, states: list[bytes]) -> npt.NDArray[np.float32]:
+    def expand(self, states: list[_Position]) -> tuple[list[int], list[int | str | None], list[list[int]], None]:
+        """The players to move (in a finished game the one who has not moved last), the signs of player 0's returns and
+        OpenSpiel's legal actions.
+        """
+        movers, outcomes, legal = [], [], []
+        for state in states:
+            movers.append(state.mover)
+            outcomes.append(state.outcome)
+            legal.append(state.legal)
+        return movers, outcomes, legal, None
+
+    def observation_many(self, states: list[_Position]) -> npt.NDArray[np.float32]:
         """OpenSpiel's tensors, the players to move, and the legal actions."""
         planes, height, width = self._tensor
         seen = np.zeros((len(states), *self.observation_shape), np.float32)
@@ -190,101 +199,58 @@ class OpenSpielGame(Game):
         points, tensor = height * width, planes * height * width
         whole = self.num_actions - self._scattered
         for row, state in enumerate(states):
-            node = self._node(state)
-            self._observer.set_from(node.state, node.mover)
+            self._observer.set_from(state.state, state.mover)
             if self._is_transposed:
                 seen[row, :planes] = self._seen.reshape(height, width, planes).transpose(2, 0, 1)
             else:
                 flat[row, :tensor] = self._seen
-            if node.mover:
+            if state.mover:
                 seen[row, planes] = 1
-            if self._legal_planes and node.outcome is None:
-                legal = np.asarray(node.legal)
+            if self._legal_planes and state.outcome is None:
+                legal = np.asarray(state.legal)
                 flat[row, tensor + points + legal[legal < whole]] = 1
                 for action in legal[legal >= whole].tolist():
                     seen[row, action - self.num_actions] = 1
         return seen
 
-    def move_text(self, state: bytes, action: int) -> str:
+    def move_text(self, state: _Position, action: int) -> str:
         """OpenSpiel's text of a legal action, or its number where that is no word of its own."""
-        node = self._node(state)
-        if node.texts is None:
-            texts = ["_".join(node.state.action_to_string(node.mover, each).split()) for each in node.legal]
-            node.texts = {
-                each: text if text and texts.count(text) == 1 else str(each) for each, text in zip(node.legal, texts)
+        if state.texts is None:
+            texts = ["_".join(state.state.action_to_string(state.mover, each).split()) for each in state.legal]
+            state.texts = {
+                each: text if text and texts.count(text) == 1 else str(each) for each, text in zip(state.legal, texts)
             }
-        return node.texts[action]
+        return state.texts[action]
 
-    def position_text(self, state: bytes) -> str:
+    def position_text(self, state: _Position) -> str:
         """The numbers of the moves from the start."""
-        return ",".join(map(str, self._node(state).state.history())) or "start"
+        return ",".join(map(str, state.state.history())) or "start"
 
-    def parse_position(self, text: str) -> bytes:
+    def parse_position(self, text: str) -> _Position:
         """The position after moves from the start."""
         try:
             return self._played([] if text == "start" else [int(action) for action in text.split(",")])
         except ValueError as error:
             raise ValueError(f"moves are numbers of actions with commas between them, or `start`: {error}") from None
 
-    def draw(self, state: bytes) -> str:
+    def draw(self, state: _Position) -> str:
         """OpenSpiel's drawing, whose frame hardly changes with the numbers in it."""
-        first, *others = ESCAPES.sub("", str(self._node(state).state)).strip("\n").splitlines() or [""]
+        first, *others = ESCAPES.sub("", str(state.state)).strip("\n").splitlines() or [""]
         width = max(map(len, [first, *others]))
         return "\n".join([first.ljust(width + -width % 8), *others])
 
-    def permuted(self, state: bytes, points: Map) -> bytes:
+    def permuted(self, state: _Position, points: Map) -> _Position:
         """The position after the images of the moves."""
         actions = self._images[points.tobytes()]
-        return self._played([int(actions[action]) for action in self._node(state).state.history()])
+        return self._played([int(actions[action]) for action in state.state.history()])
 
-    def _start(self) -> _Node:
-        return _Node(self._game.new_initial_state(), 0, 0, 0, 1, 8 * (self._size - 2))
-
-    def _played(self, moves: list[int]) -> bytes:
-        state, node = bytes(self._size), self._start()
+    def _played(self, moves: list[int]) -> _Position:
+        state = self.initial_state()
         for action in moves:
-            if node.outcome is not None or action not in node.legal:
-                raise ValueError(f"action {action} is not legal as move {node.plies + 1}")
-            state, node = self._after(node, action)
+            if state.outcome is not None or action not in state.legal:
+                raise ValueError(f"action {action} is not legal as move {state.plies + 1}")
+            state = self.play(state, action)
         return state
-
-    def _after(self, node: _Node, action: int) -> tuple[bytes, _Node]:
-        """The position after a legal action."""
-        number = node.number + node.weight * bisect_left(node.legal, action)
-        weight, plies = node.weight * len(node.legal), node.plies + 1
-        state = plies.to_bytes(2, "little") + number.to_bytes(self._size - 2, "little")
-        after = self._kept(state)
-        if after is None:
-            child = node.state.child(action)
-            after = self._keep(state, _Node(child, 1 - node.mover, plies, number, weight, 8 * (self._size - 2)))
-        return state, after
-
-    def _node(self, state: bytes) -> _Node:
-        return self._kept(state) or self._keep(state, self._replayed(state))
-
-    def _kept(self, state: bytes) -> _Node | None:
-        node = self._young.get(state)
-        if node is None:
-            node = self._old.get(state)
-            if node is not None:
-                self._keep(state, node)
-        return node
-
-    def _keep(self, state: bytes, node: _Node) -> _Node:
-        if len(self._young) >= KEPT:
-            self._old, self._young = self._young, {}
-        self._young[state] = node
-        return node
-
-    def _replayed(self, state: bytes) -> _Node:
-        """The position of a state that is not kept: its moves are played again."""
-        node, left = self._start(), int.from_bytes(state[2:], "little")
-        for _ in range(int.from_bytes(state[:2], "little")):
-            left, place = divmod(left, len(node.legal) or 1)
-            if node.outcome is not None:
-                raise ValueError("the moves of the state go on after the end of the game")
-            _, node = self._after(node, node.legal[place])
-        return node
 
 
 def _symmetries(game: Any, board: tuple[int, int]) -> list[tuple[Map, Map]]:

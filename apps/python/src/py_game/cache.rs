@@ -29,7 +29,9 @@ impl<T: Clone> Cache<T> {
             return Some(answer.clone());
         }
         let (question, answer) = generations.old.remove_entry(question)?;
-        generations.put(question, answer.clone());
+        let forgotten = generations.put(question, answer.clone());
+        drop(generations);
+        drop(forgotten);
         Some(answer)
     }
 
@@ -39,7 +41,17 @@ impl<T: Clone> Cache<T> {
     }
 
     pub(super) fn put(&self, question: &[u8], answer: T) {
-        self.lock().put(question.into(), answer);
+        let forgotten = self.lock().put(question.into(), answer);
+        drop(forgotten);
+    }
+
+    /// Forgets all answers.
+    pub(super) fn clear(&self) {
+        let forgotten = {
+            let mut generations = self.lock();
+            (std::mem::take(&mut generations.young), std::mem::take(&mut generations.old))
+        };
+        drop(forgotten);
     }
 
     fn lock(&self) -> MutexGuard<'_, Generations<T>> {
@@ -48,10 +60,11 @@ impl<T: Clone> Cache<T> {
 }
 
 impl<T> Generations<T> {
-    fn put(&mut self, question: Box<[u8]>, answer: T) {
-        if self.young.len() >= self.most {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(question, answer);
+    /// Returns what is forgotten, to be dropped without the lock: an object of Python may do anything when it goes.
+    fn put(&mut self, question: Box<[u8]>, answer: T) -> (HashMap<Box<[u8]>, T>, Option<T>) {
+        let is_full = self.young.len() >= self.most;
+        let old =
+            if is_full { std::mem::replace(&mut self.old, std::mem::take(&mut self.young)) } else { HashMap::new() };
+        (old, self.young.insert(question, answer))
     }
 }

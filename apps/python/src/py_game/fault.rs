@@ -125,6 +125,15 @@ impl Faults {
     }
 }
 
+/// Does work that may call the rules of any game, and returns the exception that has ended it.
+#[cfg(feature = "program")]
+pub(crate) fn unwound<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<Unwinding>() {
+        Ok(unwinding) => unwinding.0,
+        Err(panic) => panic::resume_unwind(panic),
+    })
+}
+
 /// Python's number of this thread.
 fn thread_number(py: Python<'_>) -> PyResult<u64> {
     if NUMBER.get() == 0 {

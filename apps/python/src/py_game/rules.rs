@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use turnstone_env::{Action, Outcome, Side};
 
 use crate::arrays::{expect_shape, floats};
@@ -23,6 +23,15 @@ pub(super) struct Facts {
     pub(super) legal: std::sync::Arc<[Action]>,
 }
 
+/// The numbers of an observation.
+pub(super) type Observation = Box<[f32]>;
+
+/// The answers for a position, with its observation if that was given too.
+pub(super) type Known = (Facts, Option<Observation>);
+
+/// The most that an evaluation may be to either side.
+const MOST_EVALUATION: i64 = 100_000;
+
 /// A method that is written for one position, for many at once (`..._many`), or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Forms {
@@ -34,11 +43,12 @@ pub(super) struct Forms {
 
 impl Forms {
     fn of(object: &Bound<'_, PyAny>, name: &'static str, many_name: &'static str) -> PyResult<Self> {
-        let forms = Self { name, many_name, one: overrides(object, name)?, many: overrides(object, many_name)? };
-        match forms.one || forms.many {
-            true => Ok(forms),
-            false => Err(PyTypeError::new_err(format!("has neither the method {name} nor {many_name}"))),
-        }
+        Ok(Self { name, many_name, one: overrides(object, name)?, many: overrides(object, many_name)? })
+    }
+
+    /// Whether the method is written at all.
+    pub(super) fn any(self) -> bool {
+        self.one || self.many
     }
 
     /// Whether the method for many is to be called for this many positions.
@@ -62,6 +72,11 @@ pub(super) struct PyRules {
     pub(super) outcome: Forms,
     pub(super) legal: Forms,
     pub(super) observe: Forms,
+    /// Whether one method answers what the four others do.
+    pub(super) expands: bool,
+    pub(super) has_evaluation: bool,
+    /// Whether the board is drawn from pieces.
+    pub(super) has_pieces: bool,
     /// Whether texts of legal actions depend on the position.
     pub(super) has_move_text: bool,
 }
@@ -75,9 +90,14 @@ impl PyRules {
         shape: [usize; 3],
         bounds: [f32; 2],
     ) -> PyResult<(Self, PyState)> {
-        let forms = |one, many| Forms::of(object, one, many).map_err(|error| prefixed(object.py(), name, error));
+        let expands = overrides(object, "expand")?;
+        let forms = |one, many| match Forms::of(object, one, many)? {
+            forms if forms.any() || expands && one != "play" => Ok(forms),
+            _ => Err(rules_error(format!("{name}: has neither the method {one} nor {many}"))),
+        };
         let start = object.call_method0("initial_state").map_err(|e| named(object.py(), name, "initial_state", e))?;
-        let layout = Layout::of(&start).map_err(|error| named(object.py(), name, "initial_state", error))?;
+        let layout =
+            Layout::of(object, name, &start).map_err(|error| named(object.py(), name, "initial_state", error))?;
         let rules = Self {
             object: object.clone().unbind(),
             name,
@@ -89,6 +109,9 @@ impl PyRules {
             outcome: forms("outcome", "outcome_many")?,
             legal: forms("legal_actions", "legal_actions_many")?,
             observe: forms("observation", "observation_many")?,
+            expands,
+            has_evaluation: overrides(object, "evaluation")?,
+            has_pieces: overrides(object, "pieces")?,
             has_move_text: overrides(object, "move_text")?,
             layout,
         };
@@ -123,7 +146,45 @@ impl PyRules {
         plays.iter().map(one).collect()
     }
 
-    /// The rules' answers for positions.
+    /// Whether there are methods for the mover, the outcome and the legal actions.
+    pub(super) fn has_facts(&self) -> bool {
+        self.mover.any() && self.outcome.any() && self.legal.any()
+    }
+
+    /// All answers for positions in one call, if there is a method for that: with the observations, if it gives them. Otherwise
+    /// those of `facts`.
+    pub(super) fn expanded(&self, py: Python<'_>, states: &[PyState]) -> PyResult<Vec<Known>> {
+        if !self.expands {
+            return Ok(self.facts(py, states)?.into_iter().map(|facts| (facts, None)).collect());
+        }
+        self.call(py, "expand", (self.layout.objects(py, states)?,), |result| self.expansions(result, states.len()))
+    }
+
+    /// What `expand` has returned for this many positions.
+    fn expansions(&self, result: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<Known>> {
+        let wrong = || PyTypeError::new_err("must return a tuple: (movers, outcomes, legal_actions, observations)");
+        let (movers, outcomes, legal, observations): (
+            Bound<'_, PyAny>,
+            Bound<'_, PyAny>,
+            Bound<'_, PyAny>,
+            Bound<'_, PyAny>,
+        ) = result.extract().map_err(|_| wrong())?;
+        let movers = each(&movers, count, "movers", side)?;
+        let outcomes = each(&outcomes, count, "outcomes", outcome)?;
+        let mut legal = each(&legal, count, "legal actions", |legal| Ok(legal.clone()))?.into_iter();
+        let observations = match observations.is_none() {
+            true => vec![None; count],
+            false => self.planes(&observations, &[&[count], &self.shape[..]].concat())?.into_iter().map(Some).collect(),
+        };
+        let facts = movers.into_iter().zip(outcomes).zip(observations).map(|((mover, outcome), observation)| {
+            let legal = legal.next().filter(|_| outcome.is_none());
+            let legal = legal.map_or_else(|| Ok(Vec::new()), |legal| self.legal(&legal))?;
+            Ok((Facts { mover, outcome, legal: legal.into() }, observation))
+        });
+        facts.collect()
+    }
+
+    /// The answers of `mover`, `outcome` and `legal_actions` for positions.
     pub(super) fn facts(&self, py: Python<'_>, states: &[PyState]) -> PyResult<Vec<Facts>> {
         let movers = self.answers(py, self.mover, states, side, |result| {
             integers(result, states.len())?.into_iter().map(side_of).collect()
@@ -147,28 +208,38 @@ impl PyRules {
     }
 
     /// The observations of positions, one after the other.
-    pub(super) fn observations(&self, py: Python<'_>, states: &[PyState]) -> PyResult<Vec<Box<[f32]>>> {
-        let [planes, height, width] = self.shape;
-        let read = |result: &Bound<'_, PyAny>, shape: &[usize]| {
-            let array = floats(result, "the observation")?;
-            let (given, expected) = (tuple(array.shape()), tuple(shape));
-            if given != expected {
-                return Err(PyValueError::new_err(format!("returned the shape {given}, not {expected}")));
-            }
-            let numbers = array.as_slice()?;
-            let [least, most] = self.bounds;
-            match numbers.iter().find(|number| !(least..=most).contains(number)) {
-                None => Ok(numbers.chunks_exact(planes * height * width).map(Box::from).collect::<Vec<Box<[f32]>>>()),
-                Some(number) => {
-                    let fault = format!("returned {number}, but observation_bounds is ({least}, {most})");
-                    Err(PyValueError::new_err(fault))
-                }
-            }
-        };
+    pub(super) fn observations(&self, py: Python<'_>, states: &[PyState]) -> PyResult<Vec<Observation>> {
+        if !self.observe.any() {
+            let missing = || {
+                let name = self.name;
+                rules_error(format!("{name}.expand: returned no observations, and {name} has no method observation"))
+            };
+            let expanded = self.expanded(py, states)?.into_iter();
+            return expanded.map(|(_, observation)| observation.ok_or_else(missing)).collect();
+        }
         let one = |result: &Bound<'_, PyAny>| {
-            read(result, &self.shape)?.pop().ok_or_else(|| PyValueError::new_err("returned no plane"))
+            self.planes(result, &self.shape)?.pop().ok_or_else(|| PyValueError::new_err("returned no plane"))
         };
-        self.answers(py, self.observe, states, one, |result| read(result, &[states.len(), planes, height, width]))
+        let many = |result: &Bound<'_, PyAny>| self.planes(result, &[&[states.len()], &self.shape[..]].concat());
+        self.answers(py, self.observe, states, one, many)
+    }
+
+    /// The observations in an array of this shape.
+    fn planes(&self, result: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<Observation>> {
+        let array = floats(result, "the observation")?;
+        if array.shape() != shape {
+            let (given, expected) = (tuple(array.shape()), tuple(shape));
+            return Err(PyValueError::new_err(format!("returned the shape {given}, not {expected}")));
+        }
+        let numbers = array.as_slice()?;
+        let [least, most] = self.bounds;
+        match numbers.iter().find(|number| !(least..=most).contains(number)) {
+            None => Ok(numbers.chunks_exact(self.shape.iter().product()).map(Box::from).collect()),
+            Some(number) => {
+                let fault = format!("returned {number}, but observation_bounds is ({least}, {most})");
+                Err(PyValueError::new_err(fault))
+            }
+        }
     }
 
     /// The answers of a method for positions: in one call, if it is written for many, or in one for each.
@@ -192,6 +263,10 @@ impl PyRules {
 
     /// The legal actions of a position in which the game is not over: integers, or a mask.
     fn legal(&self, result: &Bound<'_, PyAny>) -> PyResult<Vec<Action>> {
+        if let Ok(list) = result.cast::<PyList>() {
+            let actions: PyResult<Vec<i64>> = list.iter().map(|action| integer(&action)).collect();
+            return self.listed(actions?.into_iter());
+        }
         if let Ok(mask) = result.extract::<PyReadonlyArrayDyn<'_, bool>>() {
             expect_shape(mask.as_untyped(), &[self.actions], "the legal actions")?;
             return self.listed(
@@ -268,9 +343,43 @@ impl PyRules {
     /// The position of a text.
     pub(super) fn parse_position(&self, py: Python<'_>, text: &str) -> PyResult<PyState> {
         if !overrides(self.object.bind(py), "parse_position")? {
-            return self.layout.parse(text).map_err(PyValueError::new_err);
+            let state = self.layout.parse(text).map_err(PyValueError::new_err)?;
+            return match &self.layout {
+                Layout::Objects(objects) if !objects.is_unchanged(py, &state)? => {
+                    Err(PyValueError::new_err("is not the key of a position"))
+                }
+                _ => Ok(state),
+            };
         }
         self.call(py, "parse_position", (text,), |state| self.layout.state(state))
+    }
+
+    /// The evaluation of a running position for player 0.
+    pub(super) fn evaluation(&self, py: Python<'_>, state: &PyState) -> PyResult<i32> {
+        self.call(py, "evaluation", (self.layout.frozen(py, state)?,), |result| {
+            let number = integer(result)?;
+            let limit = MOST_EVALUATION;
+            let fault = || PyValueError::new_err(format!("returned {number}, not a number from -{limit} to {limit}"));
+            if number.abs() <= limit { Ok(number as i32) } else { Err(fault()) }
+        })
+    }
+
+    /// Whose piece is on each point.
+    pub(super) fn pieces(&self, py: Python<'_>, state: &PyState) -> PyResult<Vec<Option<Side>>> {
+        self.call(py, "pieces", (self.layout.frozen(py, state)?,), |result| {
+            let numbers = crate::arrays::integers(result, "pieces")?;
+            let points = self.shape[1] * self.shape[2];
+            if numbers.len() != points {
+                return Err(PyValueError::new_err(format!("returned {} numbers for {points} points", numbers.len())));
+            }
+            let piece = |&number: &i64| match number {
+                0 => Ok(None),
+                1 => Ok(Some(Side::First)),
+                -1 => Ok(Some(Side::Second)),
+                _ => Err(PyValueError::new_err(format!("returned {number}, not 1, -1 or 0"))),
+            };
+            numbers.as_array().iter().map(piece).collect()
+        })
     }
 
     /// The board drawn as text.
@@ -289,6 +398,11 @@ impl PyRules {
             let arguments = (self.layout.object(py, state)?, images);
             return self.call(py, "permuted", arguments, |state| self.layout.state(state));
         }
+        if matches!(self.layout, Layout::Objects(_)) {
+            let fault =
+                format!("{}: states that are objects need permuted(state, points) for the symmetries", self.name);
+            return Err(rules_error(fault));
+        }
         let object = self.layout.object(py, state)?;
         let planes = object.call_method1("reshape", ((-1, points.len()),))?;
         let image = planes.call_method0("copy")?;
@@ -298,9 +412,20 @@ impl PyRules {
     }
 }
 
-/// An exception with the game's name in front.
-fn prefixed(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
-    rules_error(format!("{name}: {}", error.value(py)))
+/// The items of an array or a sequence, of which there have to be as many.
+fn each<'py, T>(
+    object: &Bound<'py, PyAny>,
+    count: usize,
+    name: &str,
+    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let items: Vec<T> = match object.cast::<PyList>() {
+        Ok(list) => list.iter().map(|item| read(&item)).collect::<PyResult<_>>()?,
+        Err(_) => object.try_iter()?.map(|item| read(&item?)).collect::<PyResult<_>>()?,
+    };
+    let returned = items.len();
+    let wrong = || PyValueError::new_err(format!("returned {returned} {name}, not {count}"));
+    (returned == count).then_some(items).ok_or_else(wrong)
 }
 
 /// An integer, but no `bool`.
