@@ -1,20 +1,26 @@
 """Tries all games of OpenSpiel in Turnstone, and prints a table of those that are accepted and of those that are not.
 
     python all_games.py                     # checks the rules of all games: minutes
-    python all_games.py --train 10          # also trains those that are accepted for ten minutes each
+    python all_games.py --train 10 --jobs 2 --out results.jsonl
     python all_games.py --train 1 "hex(board_size=5)" othello
 
 A game is accepted if `turnstone.open_spiel` makes it and `turnstone.check_game` finds no fault in random games. With
-`--train` its network is trained, exported to ONNX, and plays `mcts:sims=1000` from random openings. Each game has a process of
-its own: some of OpenSpiel's end theirs.
+`--train` its network is trained for that many minutes of processor time, exported to ONNX, and plays 40 games from random
+openings, with 100 simulations a move, against OpenSpiel's own `MCTSBot` in C++ with 1,000 and random rollouts. Each game
+has a process of its own: some of OpenSpiel's end theirs.
+
+`--out` gets a line for every game as it ends. With the same file again, the games that have a line there are not tried again.
 """
 
 import argparse
 import json
+import pathlib
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 SMALL = """
 amazons(board_size=6) cursor_go(board_size=5,max_cursor_moves=60) dots_and_boxes(num_rows=3,num_cols=3) go(board_size=5)
@@ -24,10 +30,12 @@ connect_four(rows=5,columns=5) misere(game=tic_tac_toe()) oware(num_houses_per_p
 """.split()
 
 SECONDS = 600
+COLUMNS = ["shape", "actions", "symmetries", "seconds"]
+TRAINED = ["iterations", "training", "score", "interval", "match"]
 
 
 def one(text, games, minutes):
-    """Checks a game, and trains it: what is known of it, for the table."""
+    """Checks a game, and trains it: what is known of it, for the table. Times are seconds of processor time."""
     import turnstone_rl as turnstone
 
     began = time.process_time()
@@ -44,8 +52,12 @@ def one(text, games, minutes):
     return found
 
 
+class Enough(Exception):
+    """The processor time of the training has passed."""
+
+
 def trained(game, minutes):
-    """The score of a network after some minutes of training against `mcts:sims=1000`, and the size of its export."""
+    """How a network does after some minutes of training."""
     import turnstone_rl as turnstone
 
     flat = game.observation_shape[1] < 3
@@ -53,30 +65,71 @@ def trained(game, minutes):
         "game": {"name": "open_spiel", **game.params},
         "net": {"kind": "residual_mlp", "blocks": 2, "width": 128} if flat else {"kind": "residual_conv", "blocks": 3, "channels": 32},
         "search": {"simulations": 32},
-        "self_play": {"games_per_iteration": 64, "concurrent_games": 32, "opening_plies": 4},
-        "learn": {"batch": 256, "learning_rate": 3e-3, "samples_per_position": 4, "window": 50000},
+        "self_play": {"games_per_iteration": 64, "concurrent_games": 32, "opening_plies": 4, "threads": 1},
+        "learn": {"batch": 256, "learning_rate": 3e-3, "samples_per_position": 4, "window": 50000, "threads": 1},
         "arena": {"every": 1000000, "opponents": ["random"], "final_games": 2},
         "run": {"iterations": 1000000},
     }
+    iterations, began = 0, time.process_time()
+
+    def ended(metrics):
+        nonlocal iterations
+        iterations += 1
+        if time.process_time() - began > 60 * minutes:
+            raise Enough
+
     with tempfile.TemporaryDirectory() as folder:
-        run = turnstone.train(config, run=f"{folder}/run", max_minutes=minutes, progress=False)
+        try:
+            turnstone.train(config, run=f"{folder}/run", on_iteration=ended, progress=False)
+        except Enough:
+            pass
+        training = time.process_time() - began
         onnx = [sys.executable, "-m", "turnstone_rl", "export", f"{folder}/run", "--format", "onnx", "--out", f"{folder}/onnx"]
         subprocess.run(onnx, check=True, capture_output=True)
-        match = turnstone.arena(game, [run.agent(sims=100), "mcts:sims=1000"], games=40, openings=4, threads=1)
-        return {"iterations": run.iterations, "score": f"{match.score():.2f}"}
+        began = time.process_time()
+        players = [f"az:{folder}/run,sims=100", mcts(game.params["game"])]
+        score = turnstone.arena(game, players, games=40, openings=4, threads=1).score()
+        return {
+            "iterations": iterations,
+            "training": round(training),
+            "score": f"{score.value:.3f}",
+            "interval": f"{score.low:.2f} to {score.high:.2f}",
+            "match": round(time.process_time() - began),
+        }
+
+
+def mcts(text, simulations=1000):
+    """OpenSpiel's own search with random rollouts, in C++ where it has that; its seed is that of the position."""
+    import pyspiel
+
+    if not hasattr(pyspiel, "MCTSBot"):
+        return f"mcts:sims={simulations}"
+    game = pyspiel.load_game(text)
+
+    def open_spiel_mcts(state):
+        moves = state.text()
+        seed = zlib.crc32(moves.encode()) >> 1
+        position = game.new_initial_state()
+        for action in [] if moves == "start" else moves.split(","):
+            position.apply_action(int(action))
+        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+        # The constant of UCT 2, a tree of at most 1,000 MiB, proven values, and no log.
+        return pyspiel.MCTSBot(game, evaluator, 2, simulations, 1000, True, seed, False).step(position)
+
+    return open_spiel_mcts
 
 
 def asked(text, games, minutes, seconds):
-    """The answer of a process of its own: a dictionary, or the reason why there is none."""
+    """The answer of a process of its own: a dictionary with the game's row, or with the reason why there is none."""
     command = [sys.executable, __file__, "--one", "--games", str(games), "--train", str(minutes), text]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return f"no answer within {seconds} s"
+        return {"refused": f"no answer within {seconds:.0f} s"}
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
     lines = [line for line in done.stderr.splitlines() if "Error: " in line] or done.stderr.splitlines() or ["no message"]
-    return lines[-1].split("Error: ", 1)[-1].removeprefix(f"{text}: ")
+    return {"refused": lines[-1].split("Error: ", 1)[-1].removeprefix(f"{text}: ")}
 
 
 def main():
@@ -84,6 +137,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="GAME", help="OpenSpiel's strings [default: all games, and small ones]")
     parser.add_argument("--train", type=float, default=0, metavar="MINUTES")
     parser.add_argument("--games", type=int, default=10, help="random games of each check")
+    parser.add_argument("--jobs", type=int, default=1, help="games that are tried at the same time")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="gets a line of JSON for each game; those in it are kept")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -92,15 +147,32 @@ def main():
     import pyspiel
 
     names = options.names or sorted([*pyspiel.registered_names(), *SMALL])
-    refused = {}
-    columns = ["shape", "actions", "symmetries", "seconds", *(["iterations", "score"] if options.train else [])]
+    rows = {}
+    if options.out and options.out.exists():
+        known = map(json.loads, options.out.read_text().splitlines())
+        rows = {row["game"]: row for row in known if row["game"] in names}
+    seconds = SECONDS + 600 * options.train
+    with ThreadPoolExecutor(options.jobs) as jobs:
+        waiting = {jobs.submit(asked, name, options.games, options.train, seconds): name for name in names if name not in rows}
+        try:
+            for number, done in enumerate(as_completed(waiting), 1):
+                rows[waiting[done]] = {"game": waiting[done], **done.result()}
+                line = json.dumps(rows[waiting[done]])
+                print(f"{number} of {len(waiting)}: {line}", file=sys.stderr, flush=True)
+                if options.out:
+                    with options.out.open("a") as file:
+                        file.write(f"{line}\n")
+        except KeyboardInterrupt:
+            jobs.shutdown(cancel_futures=True)
+            sys.exit("stopped")
+    columns = COLUMNS + (TRAINED if options.train else [])
     print("| game |", " | ".join(columns), "|\n|---" + "|---" * len(columns) + "|")
+    refused = {}
     for name in names:
-        found = asked(name, options.games, options.train, SECONDS + 600 * options.train)
-        if isinstance(found, str):
-            refused.setdefault(found, []).append(name)
+        if "refused" in rows[name]:
+            refused.setdefault(rows[name]["refused"], []).append(name)
         else:
-            print(f"| `{name}` |", " | ".join(str(found[column]) for column in columns), "|", flush=True)
+            print(f"| `{name}` |", " | ".join(str(rows[name].get(column, "")) for column in columns), "|")
     print("\n| refused because | games |\n|---|---|")
     for reason, games in refused.items():
         print(f"| {reason} | {', '.join(games)} |")
