@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use turnstone_agents::{Agent, AgentSpec, Book, DynExactValues, DynWalk, Effort, Findings, PlayableGame, Refutation};
+use turnstone_agents::{Agent, AgentSpec, Book, DynExactValues, DynWalk, Effort, Findings, Network, PlayableGame, Refutation};
 use turnstone_arena::certifying::{Certifying, Repaired, Truth, WalkJournal, check_fixed, starts_of_book};
 use turnstone_base::files::{atomic_write, read_bounded};
 use turnstone_base::machine::{cores, memory};
@@ -68,7 +68,7 @@ pub(crate) struct Certify {
     /// Folder for the agent's moves, from which the same command continues after an interruption
     #[arg(long, value_name = "FOLDER")]
     work: Option<PathBuf>,
-    /// Write the certificate to a file, if the agent cannot be beaten
+    /// Write the certificate of the agent, or of the repaired one, to a file, if it cannot be beaten
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write the shortest games that the agent loses to a file, for `review` and `play --from`
@@ -76,7 +76,7 @@ pub(crate) struct Certify {
     save: Option<PathBuf>,
     /// Correct the agent, by exact values or else by search, until it cannot be beaten, and write the corrections to a book
     /// for `az:pretrained,book=FILE`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "openings"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "openings")]
     repair: Option<PathBuf>,
     /// Prove a certificate again, without the agent
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "save", "work", "endless", "positions", "repair"])]
@@ -196,13 +196,18 @@ impl Certify {
             let (positions, decisions) = (walk.positions(), walk.moves().count());
             let (findings, seconds) = (walk.findings(), begun.elapsed().as_secs_f64());
             let found = Found { certifying, seat, starts, extent, positions, decisions, findings, seconds };
+            let corrected = match self.repair.as_ref().zip(repair.as_ref()) {
+                Some((path, repair)) => Some(repair.write(path, certifying, reporter)?),
+                None => None,
+            };
             if let Some(path) = &self.out {
                 ensure!(
                     extent == Extent::Complete,
                     "there are more than {} positions, so there is no certificate",
                     certifying.most
                 );
-                let certificate = certifying.certificate(seat, &*walk, &found.findings)?;
+                let agent = corrected.as_ref().unwrap_or(certifying.agent);
+                let certificate = Certifying { agent, ..*certifying }.certificate(seat, &*walk, &found.findings)?;
                 atomic_write(path, &certificate.to_bytes()).with_context(|| path.display().to_string())?;
             }
             refuted += &found.games()?;
@@ -214,10 +219,6 @@ impl Certify {
         }
         if let Some(path) = self.save.as_ref().filter(|_| !refuted.is_empty()) {
             write_file(path, &refuted)?;
-        }
-        if let Some((path, repair)) = self.repair.as_ref().zip(repair) {
-            write_file(path, &repair.book.to_text(certifying.asked))?;
-            reporter.line(&format!("corrections in {}: {}", path.display(), repair.book.moves.len()));
         }
         if self.json {
             print_json(&json!({
@@ -263,6 +264,8 @@ impl Repair {
         let Some(network) = certifying.agent.network() else {
             bail!("`{}` has no network, and only agents with one play by a book", certifying.agent.spec);
         };
+        let book = certifying.agent.spec.settings::<Network>().and_then(|settings| settings.book.as_ref());
+        ensure!(book.is_none(), "`{}` has a book already: repair the agent without it", certifying.agent.spec);
         let values = |effort| certifying.game.exact_values(tables, effort);
         let truth = values(Effort::Patient(SolveLimits::nodes(0)))?.zip(values(Effort::Full)?).map(<[_; 2]>::from);
         Ok(Self { truth, book: Book::new(certifying.asked, network, certifying.is_asked_elsewhere()) })
@@ -285,6 +288,14 @@ impl Repair {
         let Some(Repaired { corrections, walk, extent }) = repaired else { return Ok(None) };
         self.book.moves.extend(corrections);
         Ok(Some((walk, extent)))
+    }
+
+    /// Writes the book. Returns the agent that plays by it.
+    fn write(&self, path: &Path, certifying: &Certifying<'_>, reporter: &Reporter) -> Result<Agent> {
+        write_file(path, &self.book.to_text(certifying.asked))?;
+        reporter.line(&format!("corrections in {}: {}", path.display(), self.book.moves.len()));
+        let spec = format!("{},book={}", certifying.agent.spec, path.display()).parse()?;
+        Ok(Agent::load(&spec, certifying.asked)?)
     }
 }
 
