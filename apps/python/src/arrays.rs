@@ -67,7 +67,14 @@ pub(crate) fn expect_shape(array: &Bound<'_, PyUntypedArray>, shape: &[usize], n
     if array.shape() == shape {
         return Ok(());
     }
-    let text = |shape: &[usize]| format!("{shape:?}").replace('[', "(").replace(']', ")");
-    let (given, expected) = (text(array.shape()), text(shape));
+    let (given, expected) = (tuple(array.shape()), tuple(shape));
     Err(PyValueError::new_err(format!("{name} have the shape {given}, not {expected}")))
+}
+
+/// A shape as Python writes it.
+pub(crate) fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => format!("{shape:?}").replace('[', "(").replace(']', ")"),
+    }
 }

@@ -3,10 +3,10 @@
 //! A position is held as the bytes of a small array, or as those of an object's key: searches and files copy, compare and keep
 //! it without Python. What the rules answer is kept too, so that a position is asked about once.
 
-mod layout;
-mod fault;
 mod cache;
+mod fault;
 mod declaration;
+mod layout;
 mod rules;
 mod checking;
 

@@ -10,8 +10,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use turnstone_env::{Params, Spec, Symmetry};
 
+use crate::arrays::tuple;
 use crate::errors::{rules_error, unexpected_keyword, value_error, within};
-use crate::py_game::layout::tuple;
 use crate::settings;
 
 /// Most points of a board.

@@ -11,6 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyBytesMethods, PyList};
 
+use crate::arrays::tuple;
 use crate::py_game::cache::Cache;
 use crate::py_game::declaration::overrides;
 use crate::py_game::fault::named;
@@ -373,12 +374,4 @@ fn array<'py, T: Number>(py: Python<'py>, states: &[PyState], shape: &[usize]) -
         numbers.as_slice_mut()?.iter_mut().zip(bytes).for_each(|(number, bytes)| *number = T::read(bytes));
     }
     Ok(array)
-}
-
-/// A shape as Python writes it.
-pub(super) fn tuple(shape: &[usize]) -> String {
-    match shape {
-        [one] => format!("({one},)"),
-        _ => format!("{shape:?}").replace('[', "(").replace(']', ")"),
-    }
 }

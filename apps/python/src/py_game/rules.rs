@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use turnstone_env::{Action, Outcome, Side};
 
-use crate::arrays::{expect_shape, floats};
+use crate::arrays::{expect_shape, floats, tuple};
 use crate::errors::rules_error;
 use crate::py_game::declaration::overrides;
 use crate::py_game::fault::named;
-use crate::py_game::layout::{Layout, PyState, tuple};
+use crate::py_game::layout::{Layout, PyState};
 
 /// The rules' answers for a position.
 #[derive(Clone, PartialEq, Debug)]
