@@ -102,6 +102,11 @@ fn konane_names_the_fault() {
         ("jump(1,1,1,2)", "two cells along a row or a column"),
         ("jump(1,1,1,3,3,3)", "in the same direction"),
         ("jump(1,1,1,3,1,1)", "in the same direction"),
+        ("d1", "expected a stone to remove, `xd5`"),
+        ("xd1-d3", "expected a stone to remove, `xd5`"),
+        ("xe4", "`e4` is no cell from a1 to d4"),
+        ("a1-a5", "`a5` is no cell from a1 to d4"),
+        ("a1-b3", "two cells along a row or a column"),
         ("hop(1,1,1,3)", "expected a stone to remove, `xd5`"),
         ("jump1,1,1,3", "expected a stone to remove, `xd5`"),
     ] {

@@ -33,18 +33,18 @@ export async function learning({ test, open, play, state, settled, picture, acce
       thrown = lost;
       if (thrown) break;
       const before = (await moves(page)).length;
-      await play(page, (all) => all.find(({ action }) => action === kept.action));
+      await play(page, (all) => all.find(({ written }) => written === kept.action));
       await page.waitForFunction((count) => window.turnstone.moves().length > count, before + 1);
       assert.equal(await page.isVisible('#advice'), false, `${kept.action} in ${position} is no blunder`);
     }
     const before = await moves(page);
-    await play(page, (all) => all.find(({ action }) => action === thrown.action));
+    const shown = await play(page, (all) => all.find(({ written }) => written === thrown.action));
     await page.waitForSelector('#advice:not([hidden])');
     assert.match(await page.textContent('#advice-text'), /is a blunder: it lost 100 % of the chance to win, from 100 % to 0 %\.$/);
     assert.equal(await page.textContent('#lost1'), '1.00 lost');
     assert.equal(await page.getAttribute('.move >> nth=-1', 'data-mark'), '??');
     await page.waitForTimeout(700);
-    assert.deepEqual(await moves(page), [...before, thrown.action], 'the computer waits');
+    assert.deepEqual(await moves(page), [...before, shown], 'the computer waits');
     await accessible(page, 'the coach');
     assert.equal(await overflow(page), 0);
     await picture(page, 'coach');
@@ -54,7 +54,7 @@ export async function learning({ test, open, play, state, settled, picture, acce
     assert.doesNotMatch(await page.textContent('#lost1'), /1\.00/);
     // Made again, it may stand, and the computer goes on.
     await settled(page);
-    await play(page, (all) => all.find(({ action }) => action === thrown.action));
+    await play(page, (all) => all.find(({ written }) => written === thrown.action));
     await page.waitForSelector('#advice:not([hidden])');
     await page.click('#advice-on');
     await page.waitForFunction((count) => window.turnstone.moves().length > count, before.length + 1);
@@ -230,7 +230,7 @@ export async function learning({ test, open, play, state, settled, picture, acce
       const { position, over } = await state(won.page);
       if (over === 'true') break;
       const best = values.get(position).legal.find(({ value }) => value === 1).action;
-      await play(won.page, (legal) => legal.find(({ action }) => action === best));
+      await play(won.page, (legal) => legal.find(({ written }) => written === best));
     }
     await won.page.waitForSelector('#own:not([hidden])');
     assert.match(await won.page.textContent('#own-games'), /^Konane: won against random moves/);

@@ -295,6 +295,18 @@ export async function people({ test, open, play, state, settled, picture, access
     assert.ok((await page.locator('.point').first().boundingBox()).width >= 44);
     assert.equal(await page.locator('#board .drawing text', { hasText: 'store' }).count(), 2);
     await close();
+    // The numbers of the pits and stores, however long, are beside the board and not cut off.
+    for (const p1 of ['human', 'random']) {
+      const full = await open(`/?game=mancala&p1=${p1}&p2=human#position=${encodeURIComponent('0,1,0,0,1,0/22 0,0,1,0,0,1/22 2')}`, { size: PHONE, media: CALM });
+      const { left, right, edges, texts } = await full.page.$eval('#board .drawing svg', (svg) => {
+        const box = (shape) => { const { left, right } = shape.getBoundingClientRect(); return { left, right }; };
+        return { ...box(svg.querySelectorAll('rect')[1]), edges: box(svg), texts: [...svg.querySelectorAll('text')].map(box) };
+      });
+      assert.equal(texts.length, 14);
+      for (const text of texts) assert.ok(text.right < left || text.left > right, `a text from ${text.left} to ${text.right} on the board from ${left} to ${right}`);
+      for (const text of texts) assert.ok(text.left >= edges.left && text.right <= edges.right, 'a text is cut off');
+      await full.close();
+    }
   });
 
   await test('texts and settings are folded away, and stay as they were left', async () => {
@@ -554,7 +566,7 @@ export async function people({ test, open, play, state, settled, picture, access
     await page.click('#review-start');
     await page.waitForSelector('#review[data-done]');
     await page.waitForFunction(() => document.getElementById('review-progress').textContent === '');
-    const [moves, positions] = await page.evaluate(() => [window.turnstone.moves(), window.turnstone.positions()]);
+    const [moves, positions] = await page.evaluate(() => [window.turnstone.written(), window.turnstone.positions()]);
     const marks = await page.$$eval('.move', (all) => all.map(({ dataset }) => dataset.mark));
     const values = wholeGame(turnstone, 'konane', 'size=4');
     for (const [ply, move] of moves.entries()) {

@@ -164,7 +164,7 @@ export class Board {
     for (const text of group.querySelectorAll('text')) {
       const number = (name: string): number => Number(text.getAttribute(name));
       // Beside an upright board there is more room for them than above and below it.
-      if (pad > 0) text.setAttribute('y', String(number('y') + (number('y') < height / 2 ? -18 : 18)));
+      if (pad > 0) text.setAttribute('y', String(number('y') + (number('y') < height / 2 ? -32 : 32)));
       text.setAttribute('transform', `rotate(${-this.angle} ${number('x')} ${number('y') - 0.35 * number('font-size')})`);
     }
     const ground = group.querySelector('rect');
@@ -177,7 +177,7 @@ export class Board {
 
   /** Room beside an upright board for texts that were above and below it. */
   private get pad(): number {
-    return this.angle % 180 === 0 ? 0 : 42;
+    return this.angle % 180 === 0 ? 0 : 62;
   }
 
   /** Where a point of the drawing is on the board as it is turned. */

@@ -778,6 +778,8 @@ class App {
       },
       positions: () => [this.match.start, ...this.match.plies.map((ply) => ply.position)],
       moves: () => this.match.plies.map((ply) => ply.action),
+      /** The moves as files have them. */
+      written: () => this.match.plies.map((ply) => ply.written),
       /** The position that the game starts with, if it is not the game's own. */
       start: () => (this.match.start === this.match.game.board.start ? null : this.match.start),
       /** The position of the game, and that of the board while nothing moves. */

@@ -5,25 +5,51 @@ use super::state::{Konane, PIECES, State};
 use crate::action::Action;
 use crate::side::Side;
 
+/// What an action looks like.
+const FORM: &str = "expected a stone to remove, `xd5` or `remove(5,4)`, or a jump, `d3-d5` or `jump(3,4,5,4)`";
+
 impl Konane {
     pub(super) fn read_action(&self, text: &str) -> Result<Action, String> {
-        let form =
-            || "expected a stone to remove, `xd5` or `remove(5,4)`, or a jump, `d3-d5` or `jump(3,4,5,4)`".to_owned();
-        if let Some(text) = in_full(text) {
-            return self.read_action(&text);
+        let cells = self.read_names(text)?.map_or_else(|| self.read_command(text), Ok)?;
+        let path: Vec<_> = cells.into_iter().map(|(row, column)| (self.size - row, column - 1)).collect();
+        self.board.path_action(&path)
+    }
+
+    /// The rows and columns of an action as people see it, `xe4` or `e6-e4`; `None` if it is written otherwise.
+    fn read_names(&self, text: &str) -> Result<Option<Vec<(usize, usize)>>, String> {
+        let (is_removal, names) = text.strip_prefix('x').map_or((false, text), |name| (true, name));
+        let named = |name: &str| {
+            let letter = name.bytes().next().filter(u8::is_ascii_lowercase)?;
+            name[1..].bytes().all(|b| b.is_ascii_digit()).then(|| (letter, name[1..].to_owned()))
+        };
+        let Some(names) = names.split('-').map(named).collect::<Option<Vec<_>>>() else { return Ok(None) };
+        if is_removal != (names.len() == 1) {
+            return Err(FORM.into());
         }
-        let (name, rest) = text.split_once('(').ok_or_else(form)?;
-        let numbers = rest.strip_suffix(')').ok_or_else(form)?;
+        let cell = |(letter, row): (u8, String)| {
+            let column = usize::from(letter - b'a') + 1;
+            let found = self.coordinate(&row).ok().filter(|_| column <= self.size);
+            let last = cell_name((self.size, self.size));
+            found
+                .map(|row| (row, column))
+                .ok_or_else(|| format!("`{}{row}` is no cell from a1 to {last}", char::from(letter)))
+        };
+        names.into_iter().map(cell).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The rows and columns of a command string of the source.
+    fn read_command(&self, text: &str) -> Result<Vec<(usize, usize)>, String> {
+        let (name, rest) = text.split_once('(').ok_or(FORM)?;
+        let numbers = rest.strip_suffix(')').ok_or(FORM)?;
         let numbers: Vec<usize> = numbers.split(',').map(|n| self.coordinate(n)).collect::<Result<_, _>>()?;
         match (name, numbers.len()) {
             ("remove", 2) => {}
             ("remove", _) => return Err("`remove` takes one row and one column".into()),
             ("jump", n) if n >= 4 && n % 2 == 0 => {}
             ("jump", _) => return Err("`jump` takes the row and column of two cells or more".into()),
-            _ => return Err(form()),
+            _ => return Err(FORM.into()),
         }
-        let path: Vec<_> = numbers.chunks_exact(2).map(|cell| (self.size - cell[0], cell[1] - 1)).collect();
-        self.board.path_action(&path)
+        Ok(numbers.chunks_exact(2).map(|cell| (cell[0], cell[1])).collect())
     }
 
     /// A row or column from 1, written without sign or leading zero.
@@ -83,14 +109,4 @@ impl Konane {
 /// A cell's name by its row and column from 1: the column's letter, and the row.
 pub(super) fn cell_name((row, column): (usize, usize)) -> String {
     format!("{}{row}", char::from(b'a' + (column - 1) as u8))
-}
-
-/// An action in the source's words that is written as the page writes it, columns as letters: `xe4`, `e6-e4`.
-fn in_full(text: &str) -> Option<String> {
-    let (name, cells) = text.strip_prefix('x').map_or(("jump", text), |cell| ("remove", cell));
-    let cell = |cell: &str| {
-        let column = cell.bytes().next().filter(u8::is_ascii_lowercase)?;
-        cell[1..].bytes().all(|row| row.is_ascii_digit()).then(|| format!("{},{}", &cell[1..], column - b'a' + 1))
-    };
-    Some(format!("{name}({})", cells.split('-').map(cell).collect::<Option<Vec<_>>>()?.join(",")))
 }
