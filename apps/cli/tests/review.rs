@@ -74,11 +74,14 @@ fn people_read_one_notation_and_programs_the_sources() {
         let [print, program, analysed] =
             [&["show", "--legal"][..], &["show", "--legal", "--json"], &["analyse", "--agent", "alphabeta:depth=2"]]
                 .map(|command| stdout(&[&command[..1], &position, &command[1..]].concat()));
-        assert!(print.contains("legal: d4-b4") && program.contains(r#"jump(4,4,4,2)"#), "{print} {program}");
-        assert!(analysed.contains("best action   d4-b4"), "{analysed}");
+        assert!(
+            print.contains("legal: b2-b4 d4-b4 c3-a3") && program.contains(r#"jump(4,4,4,2)"#),
+            "{print} {program}"
+        );
+        assert!(analysed.contains("best action   b2-b4"), "{analysed}");
     }
     let illegal = [&["show", "konane", "--moves", "xa4 remove(1,2)"][..], &small].concat();
-    assert!(fault(&illegal).contains("illegal action `xb1`; legal: xa3 xb4"), "{}", fault(&illegal));
+    assert!(fault(&illegal).contains("illegal action `xb1`; legal: xb4 xa3"), "{}", fault(&illegal));
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn the_lost_games_of_a_match_are_listed_and_the_first_reviewed() {
             "{text}"
         );
     }
-    let head = format!("\nreview of game {}", lost[0].0);
+    let head = format!("\nreview of game {}\n", lost[0].0);
     assert!(
         text.contains(&head) && text.contains("mu_torere: ") && text.contains(&format!("--number {}", lost[0].0)),
         "{text}"
@@ -137,6 +140,20 @@ fn the_lost_games_of_a_match_are_listed_and_the_first_reviewed() {
     ] {
         assert!(fault(args).contains(expected), "{args:?}: {}", fault(args));
     }
+}
+
+/// Player 1 has lost Konane 4x4 from the start, whatever it does.
+#[test]
+fn a_game_that_was_lost_before_the_first_own_move_is_said_to_be() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("cup").display().to_string();
+    let players = ["arena", "konane", "--param", "size=4", "random", "exact", "--games", "10", "--openings", "2"];
+    stdout(&[&players[..], &["--out", &out]].concat());
+    let journal = format!("{out}/games.jsonl");
+    let text = stdout(&["review", &journal, "--lost", "--exact", "--agent", "alphabeta:depth=2"]);
+    assert!(text.contains("\nreview of game 0: lost before its first own move\n"), "{text}");
+    let (list, _) = text.split_once("\n\n").expect("the list ends with an empty line");
+    assert!(list.contains("\ngame 0, as player 1, "), "{list}");
 }
 
 #[test]

@@ -1,8 +1,14 @@
 //! `turnstone serve` as a process.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use super::calls::{command, turnstone};
 
@@ -23,15 +29,48 @@ fn get(address: &str, target: &str) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+/// A server of a folder with runs, and its address.
+fn serve(runs: &Path) -> (Server, String) {
+    let mut child = command(&["serve", "--port", "0", "--runs"]).arg(runs).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/')).expect("an address");
+    (Server(child), address.to_owned())
+}
+
+#[test]
+fn a_sweep_in_training_is_listed_with_the_time_that_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, runs) = (folder.path().join("tiny.toml"), folder.path().join("runs"));
+    let text = "[game]\nname = \"mu_torere\"\n[net]\nkind = \"residual_mlp\"\nblocks = 1\nwidth = 8\n[search]\nsimulations = 2\n\
+                [self_play]\ngames_per_iteration = 4\n[run]\niterations = 1000000\n";
+    fs::write(&config, text).unwrap();
+    let mut sweep = command(&["sweep", "--vary", "seed=1,2"]);
+    let sweep = sweep.arg(&config).arg("--out").arg(runs.join("seeds")).stdout(Stdio::null()).stderr(Stdio::null());
+    let _sweep = Server(sweep.spawn().unwrap());
+    let (_server, address) = serve(&runs);
+    let begun = Instant::now();
+    let list = loop {
+        let answer = get(&address, "/runs.json");
+        let list: Vec<Value> = serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).unwrap();
+        if list.first().is_some_and(|run| run["seconds_left"].as_u64() > Some(0)) {
+            break list;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{list:?}");
+        sleep(Duration::from_millis(100));
+    };
+    assert_eq!((&list[0]["name"], &list[0]["iterations"]), (&"seeds/1".into(), &1_000_000.into()));
+    let page = get(&address, "/runs");
+    let (_, row) = page.split_once(r#"<a href="/runs/seeds%2F1">seeds/1</a>"#).expect("the run is listed");
+    let (row, _) = row.split_once("</tr>").expect("a row");
+    assert!(row.contains(" of 1000000, ") && row.contains(" left</td>"), "{row}");
+}
+
 #[test]
 fn it_prints_its_address_and_serves_page_agents_and_runs() {
     let runs = tempfile::tempdir().unwrap();
-    let runs = runs.path().join("absent");
-    let mut child = command(&["serve", "--port", "0", "--runs"]).arg(&runs).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let _server = Server(child);
-    let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/')).expect("an address");
+    let (_server, address) = serve(&runs.path().join("absent"));
+    let address = &address[..];
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     let page = get(address, "/?game=konane");
     assert!(
