@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 use turnstone_base::files::read_text;
 use turnstone_base::text::{entries, without_mark};
@@ -152,7 +152,8 @@ impl SavedGame {
         let start = without_mark(text).trim_start();
         ensure!(!start.is_empty(), "the file is empty");
         if !start.starts_with(['{', '[']) {
-            return chosen(moves_of_lines(start)?, number);
+            let read = |fault| anyhow!("{fault}; the file was read as moves, a game in each line");
+            return chosen(moves_of_lines(start)?, number).map_err(read);
         }
         let first = start.lines().next().unwrap_or_default();
         let header = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(first);
