@@ -10,7 +10,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use turnstone_agents::{Agent, AgentSpec, Book, DynExactValues, DynWalk, Effort, Findings, Network, PlayableGame, Refutation};
+use turnstone_agents::{
+    Agent, AgentSpec, Book, DynExactValues, DynWalk, Effort, Findings, Network, PlayableGame, Refutation,
+};
 use turnstone_arena::certifying::{Certifying, Repaired, Truth, WalkJournal, check_fixed, starts_of_book};
 use turnstone_base::files::{atomic_write, read_bounded};
 use turnstone_base::machine::{cores, memory};
