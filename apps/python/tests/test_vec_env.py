@@ -78,7 +78,7 @@ def test_errors_name_the_env_and_change_nothing():
     envs.reset()
     before = envs.observations.copy()
     for actions, error, fault in [
-        ([0, 0], ValueError, r"actions have the shape \(2\), not \(3\)"),
+        ([0, 0], ValueError, r"actions have the shape \(2,\), not \(3,\)"),
         ([[0, 0, 0]], ValueError, "actions have the shape"),
         ([0, 6, 0], turnstone.IllegalActionError, "env 1: illegal action `A2`"),
         ([0, 0, 12], turnstone.IllegalActionError, "env 2: action 12: the actions are 0 to 11"),
