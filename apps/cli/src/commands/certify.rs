@@ -198,16 +198,17 @@ impl Certify {
             let (positions, decisions) = (walk.positions(), walk.moves().count());
             let (findings, seconds) = (walk.findings(), begun.elapsed().as_secs_f64());
             let found = Found { certifying, seat, starts, extent, positions, decisions, findings, seconds };
-            let corrected = match self.repair.as_ref().zip(repair.as_ref()) {
-                Some((path, repair)) => Some(repair.write(path, certifying, reporter)?),
-                None => None,
-            };
+            let written = self.repair.as_ref().zip(repair.as_ref());
+            if let Some((path, repair)) = written {
+                repair.write(path, certifying, reporter)?;
+            }
             if let Some(path) = &self.out {
                 ensure!(
                     extent == Extent::Complete,
                     "there are more than {} positions, so there is no certificate",
                     certifying.most
                 );
+                let corrected = written.map(|(book, _)| with_book(certifying, book)).transpose()?;
                 let agent = corrected.as_ref().unwrap_or(certifying.agent);
                 let certificate = Certifying { agent, ..*certifying }.certificate(seat, &*walk, &found.findings)?;
                 atomic_write(path, &certificate.to_bytes()).with_context(|| path.display().to_string())?;
@@ -292,13 +293,18 @@ impl Repair {
         Ok(Some((walk, extent)))
     }
 
-    /// Writes the book. Returns the agent that plays by it.
-    fn write(&self, path: &Path, certifying: &Certifying<'_>, reporter: &Reporter) -> Result<Agent> {
+    /// Writes the book.
+    fn write(&self, path: &Path, certifying: &Certifying<'_>, reporter: &Reporter) -> Result<()> {
         write_file(path, &self.book.to_text(certifying.asked))?;
         reporter.line(&format!("corrections in {}: {}", path.display(), self.book.moves.len()));
-        let spec = format!("{},book={}", certifying.agent.spec, path.display()).parse()?;
-        Ok(Agent::load(&spec, certifying.asked)?)
+        Ok(())
     }
+}
+
+/// The certified agent, by a book.
+fn with_book(certifying: &Certifying<'_>, book: &Path) -> Result<Agent> {
+    let spec = format!("{},book={}", certifying.agent.spec, book.display()).parse()?;
+    Ok(Agent::load(&spec, certifying.asked)?)
 }
 
 /// The same game without limits on plies.
