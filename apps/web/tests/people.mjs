@@ -315,13 +315,18 @@ export async function people({ test, open, play, state, settled, picture, access
     await page.reload();
     await page.waitForSelector('body[data-ready]');
     assert.deepEqual([await page.isVisible('#text'), await page.isVisible('#minutes')], [false, false]);
-    await page.click('#settings summary');
+    // Browsers tell of an opened section a moment later, and only then is it kept.
+    const unfold = async (id) => {
+      await page.click(`#${id} summary`);
+      await page.waitForFunction((kept) => localStorage.getItem(kept) === 'open', id);
+    };
+    await unfold('settings');
     await page.selectOption('#sound', 'on');
     await page.reload();
     await page.waitForSelector('body[data-ready]');
     assert.deepEqual([await page.isVisible('#minutes'), await page.inputValue('#sound')], [true, 'on']);
     await page.selectOption('#sound', 'off');
-    await page.click('#as-text summary');
+    await unfold('as-text');
     await close();
   });
 
