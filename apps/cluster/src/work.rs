@@ -5,11 +5,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use turnstone_agents::settings::Settings;
-use turnstone_agents::{Agent, LoadedNetwork, checkpoint_params, shape};
+use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_arena::{PlannedGame, TournamentHeader, is_portable};
-use turnstone_models::{CheckpointInfo, save_bytes};
-use turnstone_selfplay::{GameSettings, Task, TrainableGame};
+use turnstone_models::save_bytes;
+use turnstone_selfplay::{GameSettings, PackedTask, Task, TrainableGame};
 
 use crate::messages::{decode, encode};
 
@@ -61,25 +60,19 @@ impl Work {
         let agents = agents.iter().map(agent).collect::<Result<_>>()?;
         let mut task = None;
         if let Kind::SelfPlay(settings) = &kind {
-            settings.search.check().and_then(|()| settings.self_play.validate())?;
-            settings.self_play.opening_states(game).map_err(anyhow::Error::msg)?;
-            let LoadedNetwork { info, weights, .. } = load(&network.context("it has no network")?)?;
-            task = Some(Task { settings: (**settings).clone(), network: info.network, weights, samples });
+            let checkpoint = network.context("it has no network")?.into_vec();
+            let packed = PackedTask { settings: (**settings).clone(), checkpoint, samples };
+            task = Some(packed.restored(game).map_err(anyhow::Error::from_boxed)?);
         }
         Ok(Self { kind, agents, task })
     }
 }
 
-/// Encodes the games of a task. Threads have no part in it, and `auto` becomes the arithmetic that this machine would
-/// choose.
+/// Encodes the games of a task.
 pub(crate) fn of_task(game: &dyn TrainableGame, task: &Task) -> Result<Vec<u8>> {
-    let mut settings = Box::new(task.settings.clone());
-    settings.self_play.threads = 0;
-    settings.self_play.precision = settings.self_play.precision.resolved();
-    let (params, shape) = (checkpoint_params(game), shape(game.spec()));
-    let info = CheckpointInfo::new(game.name(), game.version(), params, task.network.clone(), shape, 0);
-    let (kind, network) = (Kind::SelfPlay(settings), Some(ByteBuf::from(save_bytes(&info, &task.weights)?)));
-    Ok(encode(&Sent { kind, agents: Vec::new(), network, samples: task.samples.clone() }))
+    let PackedTask { settings, checkpoint, samples } = task.packed(game).map_err(anyhow::Error::from_boxed)?;
+    let (kind, network) = (Kind::SelfPlay(Box::new(settings)), Some(ByteBuf::from(checkpoint)));
+    Ok(encode(&Sent { kind, agents: Vec::new(), network, samples }))
 }
 
 /// Encodes what agents play or answer.
