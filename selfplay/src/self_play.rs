@@ -132,6 +132,7 @@ impl SelfPlayGames {
             games.shard.append(&game.positions);
             games.ends.push((game.outcome, game.plies));
         }
+        games.stats.positions = games.shard.len() as u64; // also those that were played elsewhere
         games
     }
 }

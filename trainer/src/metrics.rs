@@ -191,9 +191,9 @@ pub struct Timing {
     pub idle_core_seconds: Option<f64>,
     /// Positions searched per second of self-play.
     pub positions_per_second: Option<f64>,
-    /// Positions evaluated by the network per second of self-play.
+    /// Positions evaluated by the network per second of self-play, if it was in this process.
     pub evaluations_per_second: Option<f64>,
-    /// Mean number of positions per evaluator batch.
+    /// Mean number of positions per evaluator batch, if self-play was in this process.
     pub mean_batch: Option<f64>,
 }
 
@@ -202,6 +202,7 @@ impl Timing {
     #[must_use]
     pub fn new(times: &StageTimes, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
         let seconds = times.self_play.as_secs_f64();
+        let is_known = cache.batches > 0; // games that were played elsewhere come without
         Self {
             self_play_seconds: seconds,
             learn_seconds: times.learn.as_secs_f64(),
@@ -211,8 +212,8 @@ impl Timing {
             seconds: whole.as_secs_f64(),
             idle_core_seconds: Some(times.idle.as_secs_f64()),
             positions_per_second: Some(positions as f64 / seconds),
-            evaluations_per_second: Some(cache.evaluations() as f64 / seconds),
-            mean_batch: Some(cache.mean_batch()),
+            evaluations_per_second: is_known.then(|| cache.evaluations() as f64 / seconds),
+            mean_batch: is_known.then(|| cache.mean_batch()),
         }
     }
 }
