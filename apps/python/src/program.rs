@@ -5,6 +5,7 @@ mod grading;
 mod certifying;
 mod functions;
 mod matches;
+mod processes;
 mod training;
 
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(certifying::certify, module)?)?;
     module.add_function(wrap_pyfunction!(matches::arena, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
+    module.add_function(wrap_pyfunction!(processes::play_games, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())
 }

@@ -132,6 +132,12 @@ impl PyGame {
         self.0.faults.guarded(work)
     }
 
+    /// Ends work that calls the rules with an exception, which `guarded` returns.
+    #[cfg(feature = "program")]
+    pub(crate) fn raise(&self, error: PyErr) -> ! {
+        self.0.faults.raise(error)
+    }
+
     /// Ends the work of other threads that call the rules, as Ctrl-C does; `resume` allows the next one.
     pub(crate) fn interrupt(&self) {
         self.0.faults.interrupt();

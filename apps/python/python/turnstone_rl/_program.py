@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Literal, Sequence, Tuple, Union
@@ -16,6 +17,7 @@ import numpy as np
 
 from . import _turnstone
 from ._made import Player, chooser, player_name
+from ._processes import Processes
 from ._turnstone import Agent, Game, Search, State
 
 __all__ = [
@@ -534,6 +536,7 @@ def train(
     resume: bool | PathLike = False,
     overwrite: bool = False,
     max_minutes: float | None = None,
+    processes: int = 1,
     allow_engines: bool = False,
     on_iteration: Callable[[Dict[str, Any]], Any] | None = None,
     progress: bool = True,
@@ -546,11 +549,14 @@ def train(
     Args:
         config: path of a TOML file, or the same as a dictionary: `{"game": {"name": "mancala"}, "run":
             {"iterations": 10}}`. Every key has a default but the game's name.
-        overrides: values that replace the config's: `{"learn.batch": 512, "seed": 2}`.
+        overrides: values that replace the config's: `{"learn.batch": 512, "seed": 2}`. With `resume`, those of the run's own,
+            and only keys that may change.
         run: folder of the run; by default `runs/<name of the config file, or of the game>`.
         resume: True to continue the run in `run`, or its folder.
         overwrite: replaces an earlier run in the folder.
         max_minutes: stops at the end of the iteration in which they have passed.
+        processes: number of processes that play the games, if the rules are written in Python. The result is the same. A
+            script with more than one trains under `if __name__ == "__main__":`.
         allow_engines: lets a resumed run start the programs of `engine:` opponents in its config, if the run is yours.
         on_iteration: called with the metrics of each iteration as it ends.
         progress: shows a line per iteration.
@@ -560,8 +566,8 @@ def train(
         run = resume
     path, text = None, None
     if resume:
-        if config is not None or overrides or overwrite:
-            raise ValueError("a run is resumed with its own config: give no config, overrides or overwrite")
+        if config is not None or overwrite:
+            raise ValueError("a run is resumed with its own config: give no config or overwrite")
         if run is None:
             raise ValueError("name the folder of the run to resume")
     elif config is None:
@@ -583,7 +589,7 @@ def train(
         if on_iteration is not None:
             on_iteration(data)
 
-    task = {
+    task: Dict[str, Any] = {
         "run": os.fspath(folder),
         "config": path,
         "config_json": text,
@@ -592,5 +598,8 @@ def train(
         "max_minutes": max_minutes,
         "allow_engines": allow_engines,
     }
-    iterations, complete = _turnstone._train(task, finished)
+    if not 1 <= processes <= 1024:
+        raise ValueError(f"processes is {processes}, but must be from 1 to 1024")
+    with Processes(processes) if processes > 1 else nullcontext() as task["processes"]:
+        iterations, complete = _turnstone._train(task, finished)
     return TrainingResult(folder, iterations, complete)

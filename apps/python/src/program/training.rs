@@ -15,6 +15,7 @@ use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
 use crate::game::Game;
+use crate::program::processes::Processes;
 use crate::registry::registered;
 use crate::waiting::watched;
 
@@ -39,6 +40,9 @@ pub(crate) struct Task {
     /// Whether a resumed run may start the programs of `engine:` opponents in its config.
     #[pyo3(item)]
     allow_engines: bool,
+    /// Who plays the games in place of this process.
+    #[pyo3(item)]
+    processes: Option<Py<PyAny>>,
 }
 
 /// Trains; `on_iteration` gets the metrics as JSON and as a line, and the number of iterations of the run. Returns the
@@ -78,7 +82,14 @@ impl Task {
         let time = self.max_minutes.map(|minutes| Duration::try_from_secs_f64(60.0 * minutes)).transpose();
         let time = time.map_err(|error| value_error(format!("max_minutes: {error}")))?;
         let games = registered();
-        let (config, folder) = if self.resumes() { self.reopen(&games)? } else { self.create(&games)? };
+        let overrides = self
+            .overrides
+            .iter()
+            .map(|text| text.parse::<Override>().map_err(|fault| value_error(format!("override `{text}`: {fault}"))));
+        let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
+        let resumes = self.config.is_none() && self.config_json.is_none();
+        let (config, folder) =
+            if resumes { self.reopen(&overrides, &games)? } else { self.create(&overrides, &games)? };
         let game = Game { rules: config.game(&games).map_err(value_error)? };
         let _ = made.set(game.clone()); // it is the only one
         game.guarded(|| self.train_game(&game, &config, folder, time, stop, watch))?
@@ -95,6 +106,21 @@ impl Task {
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
         game.warn_if_endless()?;
+        let processes = match (&self.processes, game.python()) {
+            (None, _) => None,
+            (Some(made), Some(rules)) => {
+                let made = Python::attach(|py| made.clone_ref(py));
+                Some(Processes { made, game: game.clone(), rules: rules.clone() })
+            }
+            (Some(_), None) => {
+                let name = game.rules.name();
+                return Err(value_error(format!(
+                    "processes: the rules of {name} are in Rust, for which threads serve"
+                )));
+            }
+        };
+        let players = Players::default();
+        let players = processes.as_ref().map_or(players, |self_play| Players { self_play, ..players });
         let reporter = Reporter::new(true);
         let setup = Setup {
             program: turnstone::PROGRAM,
@@ -103,32 +129,22 @@ impl Task {
             folder: &folder,
             reporter: &reporter,
             stop,
-            players: Players::default(),
+            players,
         };
         let run = Run::begin(setup).map_err(program_error)?;
         folder.remove_unfinished_parts().map_err(program_error)?;
         train_watched(run, config.run.iterations, time, watch)
     }
 
-    /// Whether the run of the folder continues.
-    fn resumes(&self) -> bool {
-        self.config.is_none() && self.config_json.is_none()
-    }
-
     /// Creates the folder of a new run.
-    fn create(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let overrides = self
-            .overrides
-            .iter()
-            .map(|text| text.parse::<Override>().map_err(|fault| value_error(format!("override `{text}`: {fault}"))));
-        let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
+    fn create(&self, overrides: &[Override], games: &Games) -> PyResult<(Config, RunFolder)> {
         let config = match (&self.config, &self.config_json) {
-            (Some(path), _) => Config::read_with(path, &overrides, games).map_err(value_error)?,
+            (Some(path), _) => Config::read_with(path, overrides, games).map_err(value_error)?,
             (None, Some(json)) => {
                 let fault = |fault: String| value_error(format!("config: {fault}"));
                 let table: toml::Table = serde_json::from_str(json).map_err(|error| fault(error.to_string()))?;
                 let config = Config::of_values(table, games).map_err(fault)?;
-                if overrides.is_empty() { config } else { config.with(&overrides, games).map_err(fault)? }
+                if overrides.is_empty() { config } else { config.with(overrides, games).map_err(fault)? }
             }
             (None, None) => unreachable!("without a config the run is resumed"),
         };
@@ -140,8 +156,8 @@ impl Task {
         Ok((config, folder))
     }
 
-    fn reopen(&self, games: &Games) -> PyResult<(Config, RunFolder)> {
-        let (config, folder) = reopen(&self.run, &[], games).map_err(program_error)?;
+    fn reopen(&self, overrides: &[Override], games: &Games) -> PyResult<(Config, RunFolder)> {
+        let (config, folder) = reopen(&self.run, overrides, games).map_err(program_error)?;
         if let Some(engine) = config.arena.engines().next().filter(|_| !self.allow_engines) {
             let text = format!("arena.opponents: `{engine}` starts a program; allow_engines=True lets it");
             return Err(value_error(text));
