@@ -1,10 +1,11 @@
-//! Connect Four for Turnstone: rules, a heuristic, an exact solver, a kind of network and a target.
+//! Connect Four for Turnstone: rules, a heuristic, an exact solver, a kind of network and a target. Beside it Othello, in one file.
 
 mod careful;
 mod game;
 mod heuristic;
 mod solver;
 mod network;
+mod othello;
 #[cfg(feature = "program")]
 mod ending;
 
@@ -14,6 +15,7 @@ pub use ending::Ending;
 pub use game::{ConnectFour, State};
 pub use heuristic::OpenLines;
 pub use network::Overview;
+pub use othello::{Mobility, Othello};
 pub use solver::{SolvedValues, Solver};
 
 use std::path::Path;
