@@ -32,6 +32,7 @@ pub mod board;
 mod notation;
 pub mod lines;
 mod grid;
+mod history;
 mod mill_board;
 mod mill_material;
 mod playout;
@@ -59,6 +60,7 @@ pub use grid::Grid;
 pub use gym::{Env, TimeStep};
 #[cfg(not(target_family = "wasm"))]
 pub use gym::{VecEnv, VecStep};
+pub use history::History;
 pub use make::make;
 #[cfg(not(target_family = "wasm"))]
 pub use make::make_vec;
