@@ -6,8 +6,9 @@
 
 A game is accepted if `turnstone.open_spiel` makes it and `turnstone.check_game` finds no fault in random games. With
 `--train` its network is trained for that many minutes of processor time, exported to ONNX, and plays 40 games from random
-openings, with 100 simulations a move, against OpenSpiel's own `MCTSBot` in C++ with 1,000 and random rollouts. Each game
-has a process of its own: some of OpenSpiel's end theirs.
+openings against OpenSpiel's own `MCTSBot` in C++, which has random rollouts, both with 1,000 simulations a move. Then its
+moves are graded in positions that `MCTSBot` proves to be won or drawn within 20,000 simulations. Each game has
+a process of its own: some of OpenSpiel's end theirs.
 
 `--out` gets a line for every game as it ends. With the same file again, the games that have a line there are not tried again.
 """
@@ -15,6 +16,7 @@ has a process of its own: some of OpenSpiel's end theirs.
 import argparse
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -31,7 +33,7 @@ connect_four(rows=5,columns=5) misere(game=tic_tac_toe()) oware(num_houses_per_p
 
 SECONDS = 600
 COLUMNS = ["shape", "actions", "symmetries", "seconds"]
-TRAINED = ["iterations", "training", "score", "interval", "match"]
+TRAINED = ["iterations", "training", "score", "interval", "match", "errors", "proven"]
 
 
 def one(text, games, minutes):
@@ -63,9 +65,9 @@ def trained(game, minutes):
     flat = game.observation_shape[1] < 3
     config = {
         "game": {"name": "open_spiel", **game.params},
-        "net": {"kind": "residual_mlp", "blocks": 2, "width": 128} if flat else {"kind": "residual_conv", "blocks": 3, "channels": 32},
-        "search": {"simulations": 32},
-        "self_play": {"games_per_iteration": 64, "concurrent_games": 32, "opening_plies": 4, "threads": 1},
+        "net": {"kind": "residual_mlp", "blocks": 2, "width": 128} if flat else {"kind": "residual_conv", "blocks": 2, "channels": 32},
+        "search": {"simulations": 8},
+        "self_play": {"games_per_iteration": 64, "concurrent_games": 32, "opening_plies": 4, "threads": 1, "precision": "auto"},
         "learn": {"batch": 256, "learning_rate": 3e-3, "samples_per_position": 4, "window": 50000, "threads": 1},
         "arena": {"every": 1000000, "opponents": ["random"], "final_games": 2},
         "run": {"iterations": 1000000},
@@ -87,15 +89,54 @@ def trained(game, minutes):
         onnx = [sys.executable, "-m", "turnstone_rl", "export", f"{folder}/run", "--format", "onnx", "--out", f"{folder}/onnx"]
         subprocess.run(onnx, check=True, capture_output=True)
         began = time.process_time()
-        players = [f"az:{folder}/run,sims=100", mcts(game.params["game"])]
+        players = [f"az:{folder}/run,sims=1000", mcts(game.params["game"])]
         score = turnstone.arena(game, players, games=40, openings=4, threads=1).score()
+        match = round(time.process_time() - began)
+        errors, proven = graded(game, turnstone.Agent(game, players[0]))
         return {
             "iterations": iterations,
             "training": round(training),
             "score": f"{score.value:.3f}",
             "interval": f"{score.low:.2f} to {score.high:.2f}",
-            "match": round(time.process_time() - began),
+            "match": match,
+            "errors": errors,
+            "proven": proven,
         }
+
+
+def graded(game, agent, seconds=90, most=200):
+    """Errors of an agent among positions of the second halves of random games that OpenSpiel's search proves to be won or drawn
+    for the player to move, as many as are found in some seconds: moves that are proven to lose value, and all positions."""
+    import pyspiel
+    import turnstone_rl as turnstone
+
+    if not hasattr(pyspiel, "MCTSBot"):
+        return 0, 0
+    rules = pyspiel.load_game(game.params["game"])
+    bot = pyspiel.MCTSBot(rules, pyspiel.RandomRolloutEvaluator(1, 1), 2, 20000, 1000, True, 1, False)
+
+    def value(state, player):
+        if state.is_terminal():
+            return state.returns()[player]
+        proven = bot.mcts_search(state).outcome
+        return proven[player] if proven else None
+
+    chance, errors, proven, began = random.Random(1), 0, 0, time.process_time()
+    while proven < most and time.process_time() - began < seconds:
+        states = [rules.new_initial_state()]
+        while not states[-1].is_terminal():
+            states.append(states[-1].child(chance.choice(states[-1].legal_actions())))
+        state = chance.choice(states[len(states) // 2 : -1] or states[:1])
+        player = state.current_player()
+        best = value(state, player)
+        if best is None or best < 0:
+            continue
+        text = ",".join(map(str, state.history())) or "start"
+        kept = value(state.child(agent.act(turnstone.State(game, text))), player)
+        if kept is not None:
+            proven += 1
+            errors += kept < best
+    return errors, proven
 
 
 def mcts(text, simulations=1000):
