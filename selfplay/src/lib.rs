@@ -16,9 +16,9 @@ mod without_end;
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
-    FinishedGame, GameSettings, MOST_PLIES, PackedTask, SelfPlayCounters, SelfPlayGames, SelfPlayStats, Session, Task,
+    FinishedGame, GameSettings, MOST_PLIES, SelfPlayCounters, SelfPlayGames, SelfPlayStats, Session, Task,
     TranscriptDecoder, outcome_shares,
 };
-pub use self_player::{SelfPlayError, SelfPlayer, ThisMachine};
+pub use self_player::{PackedTask, SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, row};
 pub use without_end::{ENDLESS, without_end};

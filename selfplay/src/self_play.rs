@@ -12,7 +12,7 @@ mod transcript;
 pub use session::{FinishedGame, Session};
 pub use stats::{SelfPlayCounters, SelfPlayStats, outcome_shares};
 pub(crate) use task::random_opening;
-pub use task::{GameSettings, MOST_PLIES, PackedTask, Task};
+pub use task::{GameSettings, MOST_PLIES, Task};
 pub use transcript::TranscriptDecoder;
 
 use std::sync::Arc;

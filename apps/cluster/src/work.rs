@@ -62,7 +62,7 @@ impl Work {
         if let Kind::SelfPlay(settings) = &kind {
             let checkpoint = network.context("it has no network")?.into_vec();
             let packed = PackedTask { settings: (**settings).clone(), checkpoint, samples };
-            task = Some(packed.restored(game).map_err(anyhow::Error::from_boxed)?);
+            task = Some(packed.task(game).map_err(anyhow::Error::from_boxed)?);
         }
         Ok(Self { kind, agents, task })
     }
@@ -70,7 +70,8 @@ impl Work {
 
 /// Encodes the games of a task.
 pub(crate) fn of_task(game: &dyn TrainableGame, task: &Task) -> Result<Vec<u8>> {
-    let PackedTask { settings, checkpoint, samples } = task.packed(game).map_err(anyhow::Error::from_boxed)?;
+    let PackedTask { settings, checkpoint, samples } =
+        PackedTask::new(task, game).map_err(anyhow::Error::from_boxed)?;
     let (kind, network) = (Kind::SelfPlay(Box::new(settings)), Some(ByteBuf::from(checkpoint)));
     Ok(encode(&Sent { kind, agents: Vec::new(), network, samples }))
 }

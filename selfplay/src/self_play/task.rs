@@ -1,18 +1,12 @@
 //! The input of an iteration of self-play, and the positions from which its games start.
 
-use std::path::Path;
-
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use turnstone_agents::settings::Settings;
-use turnstone_agents::{LoadedNetwork, checkpoint_params, shape};
 use turnstone_base::streams::Stream;
 use turnstone_env::{ActionList, Notation, Outcome};
-use turnstone_models::{CheckpointInfo, NetworkConfig, Weights, save_bytes};
+use turnstone_models::{NetworkConfig, Weights};
 
 use crate::config::{SearchConfig, SelfPlayConfig};
-use crate::self_player::SelfPlayError;
-use crate::trainable::TrainableGame;
 
 /// Everything that games of self-play depend on besides the game and its evaluator.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -57,46 +51,6 @@ impl Task {
     #[must_use]
     pub fn new(settings: GameSettings, network: &NetworkConfig, weights: &Weights) -> Self {
         Self { settings, network: network.clone(), weights: weights.clone(), samples: Vec::new() }
-    }
-
-    /// The task for another process or machine. Threads have no part in it, and `auto` becomes the arithmetic that this machine
-    /// would choose.
-    ///
-    /// # Errors
-    /// The weights do not match the network.
-    pub fn packed(&self, game: &dyn TrainableGame) -> Result<PackedTask, SelfPlayError> {
-        let mut settings = self.settings.clone();
-        settings.self_play.threads = 0;
-        settings.self_play.precision = settings.self_play.precision.resolved();
-        let (params, shape) = (checkpoint_params(game), shape(game.spec()));
-        let info = CheckpointInfo::new(game.name(), game.version(), params, self.network.clone(), shape, 0);
-        Ok(PackedTask { settings, checkpoint: save_bytes(&info, &self.weights)?, samples: self.samples.clone() })
-    }
-}
-
-/// A [`Task`] with its network as the bytes of a checkpoint.
-#[derive(Clone, Debug)]
-pub struct PackedTask {
-    /// As in the task.
-    pub settings: GameSettings,
-    /// Checkpoint of the network.
-    pub checkpoint: Vec<u8>,
-    /// As in the task.
-    pub samples: Vec<f32>,
-}
-
-impl PackedTask {
-    /// The task, which may come from anywhere.
-    ///
-    /// # Errors
-    /// A setting is out of range, or the checkpoint is malformed or for another game.
-    pub fn restored(self, game: &dyn TrainableGame) -> Result<Task, SelfPlayError> {
-        let Self { settings, checkpoint, samples } = self;
-        settings.search.check().and_then(|()| settings.self_play.validate())?;
-        settings.self_play.opening_states(game)?;
-        let name = Path::new("of the work");
-        let LoadedNetwork { info, weights, .. } = LoadedNetwork::from_bytes(&checkpoint, name)?.checked(name, game)?;
-        Ok(Task { settings, network: info.network, weights, samples })
     }
 }
 

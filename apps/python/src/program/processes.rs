@@ -39,7 +39,7 @@ impl SelfPlayer for Processes {
     ) -> Result<Option<SelfPlayGames>, SelfPlayError> {
         let restore = game.transcript_decoder(task);
         let mut games: Vec<Option<FinishedGame>> = vec![None; task.settings.self_play.games_per_iteration];
-        let PackedTask { settings, checkpoint, samples } = task.packed(game)?;
+        let PackedTask { settings, checkpoint, samples } = PackedTask::new(task, game)?;
         let settings = serde_json::to_string(&settings)?;
         self.ask(|py, processes| {
             let task = (settings, PyBytes::new(py, &checkpoint), samples);
@@ -79,7 +79,7 @@ pub(crate) fn play_games(
     let (settings, checkpoint, samples) = task;
     let settings = serde_json::from_str(&settings).map_err(value_error)?;
     let play = || {
-        let task = PackedTask { settings, checkpoint, samples }.restored(&*game.rules).map_err(value_error)?;
+        let task = PackedTask { settings, checkpoint, samples }.task(&*game.rules).map_err(value_error)?;
         let mut session = game.rules.task_sessions(&task, 1).map_err(value_error)?.pop().expect("a session per thread");
         let (progress, mut fault) = (SelfPlayCounters::default(), None);
         let mut next = || {
