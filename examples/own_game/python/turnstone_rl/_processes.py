@@ -1,0 +1,1 @@
+../../../../apps/python/python/turnstone_rl/_processes.py
