@@ -47,8 +47,10 @@ class Dying(Faulty):
         signal.raise_signal(signal.SIGTERM)
 
 
-for game in MuTorere, Faulty, Dying:
-    turnstone.register_game(game)
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    for game in MuTorere, Faulty, Dying:
+        turnstone.register_game(game)
 
 
 def files(run):

@@ -106,6 +106,10 @@ impl Task {
         watch: &dyn Fn((String, String, u64)),
     ) -> PyResult<(u64, bool)> {
         game.warn_if_endless()?;
+        let mut config = config.clone();
+        if game.python().is_some() && config.self_play.threads == 0 {
+            config.self_play.threads = 1; // more would wait for each other's turn with the interpreter
+        }
         let processes = match (&self.processes, game.python()) {
             (None, _) => None,
             (Some(made), Some(rules)) => {
@@ -125,7 +129,7 @@ impl Task {
         let setup = Setup {
             program: turnstone::PROGRAM,
             game: &*game.rules,
-            config,
+            config: &config,
             folder: &folder,
             reporter: &reporter,
             stop,
