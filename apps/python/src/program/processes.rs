@@ -18,7 +18,6 @@ use crate::py_game::PyGame;
 pub(super) struct Processes {
     /// `Processes` of the package.
     pub(super) made: Py<PyAny>,
-    pub(super) game: Game,
     pub(super) rules: PyGame,
 }
 
@@ -43,7 +42,7 @@ impl SelfPlayer for Processes {
         let settings = serde_json::to_string(&settings)?;
         self.ask(|py, processes| {
             let task = (settings, PyBytes::new(py, &checkpoint), samples);
-            processes.call_method1("begin", (self.game.clone(), task, games.len())).map(drop)
+            processes.call_method1("begin", (self.rules.object(), task, games.len())).map(drop)
         });
         let mut left = games.len();
         while left > 0 {

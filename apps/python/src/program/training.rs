@@ -114,7 +114,7 @@ impl Task {
             (None, _) => None,
             (Some(made), Some(rules)) => {
                 let made = Python::attach(|py| made.clone_ref(py));
-                Some(Processes { made, game: game.clone(), rules: rules.clone() })
+                Some(Processes { made, rules: rules.clone() })
             }
             (Some(_), None) => {
                 let name = game.rules.name();
