@@ -7,8 +7,8 @@
 A game is accepted if `turnstone.open_spiel` makes it and `turnstone.check_game` finds no fault in random games. With
 `--train` its network is trained for that many minutes of processor time, exported to ONNX, and plays 40 games from random
 openings against OpenSpiel's own `MCTSBot` in C++, which has random rollouts, both with 1,000 simulations a move. Then its
-moves are graded in positions that `MCTSBot` proves to be won or drawn within 20,000 simulations. Each game has
-a process of its own: some of OpenSpiel's end theirs.
+moves are graded in positions that `MCTSBot` proves to be won or drawn within 20,000 simulations. Each game has a process of its own:
+some of OpenSpiel's end theirs.
 
 `--out` gets a line for every game as it ends. With the same file again, the games that have a line there are not tried again.
 """
@@ -113,7 +113,7 @@ def graded(game, agent, seconds=90, most=200):
     if not hasattr(pyspiel, "MCTSBot"):
         return 0, 0
     rules = pyspiel.load_game(game.params["game"])
-    bot = pyspiel.MCTSBot(rules, pyspiel.RandomRolloutEvaluator(1, 1), 2, 20000, 1000, True, 1, False)
+    bot = mcts_bot(rules, 20000, 1)
 
     def value(state, player):
         if state.is_terminal():
@@ -153,11 +153,16 @@ def mcts(text, simulations=1000):
         position = game.new_initial_state()
         for action in [] if moves == "start" else moves.split(","):
             position.apply_action(int(action))
-        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        # The constant of UCT 2, a tree of at most 1,000 MiB, proven values, and no log.
-        return pyspiel.MCTSBot(game, evaluator, 2, simulations, 1000, True, seed, False).step(position)
+        return mcts_bot(game, simulations, seed).step(position)
 
     return open_spiel_mcts
+
+
+def mcts_bot(game, simulations, seed):
+    """OpenSpiel's search in C++: the constant of UCT 2, a tree of at most 1,000 MiB, proven values, and no log."""
+    import pyspiel
+
+    return pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, seed), 2, simulations, 1000, True, seed, False)
 
 
 def asked(text, games, minutes, seconds):

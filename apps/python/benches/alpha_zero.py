@@ -68,7 +68,7 @@ def processor_seconds(group):
 
 
 def trained(text, path, minutes, simulations):
-    """The rate of self-play in positions per second of processor time, after the training."""
+    """How much was learned in these minutes: seconds of processor time, steps, and positions and games of self-play."""
     command = [sys.executable, __file__, "--learn", path, "--simulations", str(simulations), text]
     with open(f"{path}/log", "w") as log:
         process = subprocess.Popen(command, start_new_session=True, stdout=log, stderr=log)
@@ -80,7 +80,8 @@ def trained(text, path, minutes, simulations):
         sys.exit(f"{text}: training has ended:\n{pathlib.Path(path, 'log').read_text()}")
     os.killpg(process.pid, signal.SIGKILL)
     steps = [json.loads(line) for line in pathlib.Path(path, "learner.jsonl").read_text().splitlines()]
-    return {"training": round(seconds), "steps": len(steps), "positions": steps[-1]["total_states"], "games": steps[-1]["total_trajectories"]}
+    positions, games = steps[-1]["total_states"], steps[-1]["total_trajectories"]
+    return {"training": round(seconds), "steps": len(steps), "positions": positions, "games": games}
 
 
 def match(text, path, games=40):
