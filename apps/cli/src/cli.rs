@@ -4,12 +4,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use turnstone_selfplay::Games;
 
 use crate::commands;
-use crate::extensions::{Host, Run};
-use crate::help::{Additions, with_help};
+use crate::help::with_help;
 use crate::program_name::PROGRAM;
 use crate::usage::{advised, with_negative_numbers};
 
@@ -74,79 +73,34 @@ enum Command {
     #[cfg(not(feature = "cluster"))]
     #[command(hide = true, alias = "cluster", disable_help_flag = true)]
     Worker(crate::cluster::Absent),
-    // The commands about the command line itself come after the added ones, in manual pages too.
     /// Print a completion script for a shell
-    #[command(display_order = 900)]
     Completions(commands::completions::Completions),
     /// Print the manual page, or write one for every command
-    #[command(display_order = 901)]
     Man(commands::completions::Man),
 }
 
-/// The definition of the command line, with what was added and its help in groups.
-pub(crate) fn definition(additions: &Additions) -> clap::Command {
-    let added = &additions.commands;
-    let program = Cli::command().subcommands(added.iter().map(|command| command.definition.clone()));
-    let mut program = with_negative_numbers(with_help(program, additions));
-    // Completions have the commands in this order.
-    let place = |command: &clap::Command| match command.get_name() {
-        "completions" | "man" => 2,
-        name => i32::from(!command.is_hide_set() && added.iter().any(|added| added.definition.get_name() == name)),
-    };
-    let mut all: Vec<clap::Command> = program.get_subcommands_mut().map(std::mem::take).collect();
-    all.sort_by_key(place);
-    program.get_subcommands_mut().zip(all).for_each(|(place, command)| *place = command);
-    program
+/// The definition of the command line, with its help in groups. `game` is the first that was added, which examples name.
+pub(crate) fn definition(game: Option<&str>) -> clap::Command {
+    with_negative_numbers(with_help(Cli::command(), game))
 }
 
-/// Whether the program has a command of this name with these additions.
-pub(crate) fn is_command(name: &str, additions: &Additions) -> bool {
-    definition(additions).find_subcommand(name).is_some()
-}
-
-/// A parsed command line.
-pub(crate) enum Call {
-    BuiltIn(Box<Cli>),
-    Added(Run, ArgMatches),
-}
-
-impl Call {
+impl Cli {
     /// Parses a command line, the first argument of which is the program's name.
     ///
     /// # Errors
     /// A fault in it, and a question for help or the version.
-    pub(crate) fn from_arguments(arguments: &[OsString], additions: &Additions) -> Result<Self, clap::Error> {
-        let mut matches = definition(additions)
+    pub(crate) fn from_arguments(arguments: &[OsString], game: Option<&str>) -> Result<Self, clap::Error> {
+        let matches = definition(game)
             .try_get_matches_from(arguments)
-            .map_err(|error| advised(error, arguments, &definition(additions)))?;
-        let name = matches.subcommand_name().unwrap_or_default();
-        match additions.commands.iter().find(|command| command.definition.get_name() == name) {
-            Some(command) => {
-                let (_, own) = matches.remove_subcommand().expect("it has just been named");
-                Ok(Self::Added(command.run, own))
-            }
-            None => Cli::from_arg_matches(&matches).map(|cli| Self::BuiltIn(Box::new(cli))),
-        }
+            .map_err(|error| advised(error, arguments, &definition(game)))?;
+        Self::from_arg_matches(&matches)
     }
 
     /// Runs the command.
     ///
     /// # Errors
     /// Any failure of the command, in one line.
-    pub(crate) fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
-        match self {
-            Self::BuiltIn(cli) => cli.run(games, additions),
-            Self::Added(run, matches) => run(matches, &Host::new(games.clone())),
-        }
-    }
-}
-
-impl Cli {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Any failure of the command, in one line.
-    fn run(&self, games: &Games, additions: &Additions) -> Result<ExitCode> {
+    pub(crate) fn run(&self, games: &Games, game: Option<&str>) -> Result<ExitCode> {
         match &self.command {
             Command::Games(command) => command.run(games),
             Command::Agents(command) => command.run(),
@@ -179,8 +133,8 @@ impl Cli {
             }
             #[cfg(not(feature = "cluster"))]
             Command::Worker(command) => command.run(),
-            Command::Completions(command) => Ok(command.run(definition(additions))),
-            Command::Man(command) => command.run(definition(additions)),
+            Command::Completions(command) => Ok(command.run(definition(game))),
+            Command::Man(command) => command.run(definition(game)),
         }
     }
 }

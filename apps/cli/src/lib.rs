@@ -8,13 +8,12 @@
 //! ```
 //!
 //! `MyGame` implements [`turnstone_env::Rules`], and [`turnstone_agents::Playable`], which has defaults for everything. The
-//! built-in games are added in the same way. So are kinds of networks and of agents, targets and commands: see [`Program`].
+//! built-in games are added in the same way. So are kinds of networks and of agents, and targets: see [`Program`].
 
 mod args;
 mod signals;
 pub mod output;
 mod program_name;
-mod extensions;
 mod cluster;
 pub mod engine;
 pub mod analysis;
@@ -27,7 +26,6 @@ mod program;
 #[cfg(test)]
 mod pages_tests;
 
-pub use extensions::{Command, Host, Run};
 pub use program::Program;
 pub use program_name::PROGRAM;
 

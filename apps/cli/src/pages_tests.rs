@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::cli::{Call, definition};
+use crate::cli::{Cli, definition};
 use crate::program::Program;
 
 /// The repository.
@@ -98,7 +98,7 @@ fn shown(page: &str) -> (String, Vec<String>) {
 
 /// The fault of a command, if it has one. Commands in sentences may lack arguments and values, or have placeholders.
 fn fault(arguments: &[OsString], is_whole: bool, program: &Program) -> Option<String> {
-    let error = Call::from_arguments(arguments, &program.additions).err()?;
+    let error = Cli::from_arguments(arguments, program.added).err()?;
     let is_placeholder = |context| match error.get(context) {
         Some(ContextValue::String(value)) => !value.contains(|c: char| c.is_lowercase()),
         _ => false,
@@ -144,7 +144,7 @@ fn options_of_the_documentation_exist() {
     pages(&root().join("docs"), &mut files);
     // A program without clusters does not know their options.
     files.retain(|file| cfg!(feature = "cluster") || !file.ends_with("cluster.md"));
-    let mut program = definition(&Program::new().additions);
+    let mut program = definition(None);
     program.build();
     let mut commands = vec![&program];
     while let Some(command) = commands.pop() {

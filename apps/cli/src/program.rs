@@ -13,17 +13,16 @@ use turnstone_models::{NetworkKind, register_network};
 use turnstone_selfplay::{Games, row};
 use turnstone_trainer::targets::{Target, register_target};
 
-use crate::cli::{Call, is_command};
-use crate::extensions::Command;
-use crate::help::Additions;
+use crate::cli::Cli;
 use crate::output::one_line;
 use crate::program_name::{as_called, call_program};
 
-/// The `turnstone` program with its list of games and added commands.
+/// The `turnstone` program with its list of games.
 #[derive(Clone, Debug)]
 pub struct Program {
     games: Games,
-    pub(crate) additions: Additions,
+    /// The first game that was added, which the examples in the help name.
+    pub(crate) added: Option<&'static str>,
 }
 
 impl Default for Program {
@@ -35,7 +34,7 @@ impl Default for Program {
 /// The program with these games.
 impl From<Games> for Program {
     fn from(games: Games) -> Self {
-        Self { games, additions: Additions::default() }
+        Self { games, added: None }
     }
 }
 
@@ -50,7 +49,7 @@ impl Program {
     #[must_use]
     pub fn with<K: Playable<Game: Default>>(mut self) -> Self {
         self.games = self.games.with(row::<K>());
-        self.additions.game.get_or_insert_with(|| K::Game::default().spec().name);
+        self.added.get_or_insert_with(|| K::Game::default().spec().name);
         self
     }
 
@@ -84,43 +83,6 @@ impl Program {
         self
     }
 
-    /// Adds a command, such as one that lets an agent play in a game's own world.
-    ///
-    /// ```
-    /// use std::process::ExitCode;
-    ///
-    /// use turnstone::{Command, Host, Program};
-    /// use turnstone_agents::AgentSpec;
-    /// use turnstone_base::streams::{Purpose, stream};
-    /// use turnstone_env::Params;
-    ///
-    /// fn first(matches: &clap::ArgMatches, host: &Host) -> anyhow::Result<ExitCode> {
-    ///     let game = turnstone_games::built_in().make("mu_torere", &Params::new())?;
-    ///     let spec = matches.get_one::<AgentSpec>("agent").expect("it is required");
-    ///     let mut search = host.agent(spec, &*game)?.search(&*game, 1)?;
-    ///     search.new_game(0, &game.start(), stream(0, Purpose::Play, [0, 0]));
-    ///     let action = search.choose(0, &game.start())?;
-    ///     println!("{}", game.action_text(&game.start(), action));
-    ///     Ok(ExitCode::SUCCESS)
-    /// }
-    ///
-    /// let agent = clap::Arg::new("agent").required(true).value_parser(clap::value_parser!(AgentSpec));
-    /// let definition = clap::Command::new("first").about("An agent's first move").arg(agent);
-    /// let program = Program::new().with_command(Command { group: "Play", definition, run: first });
-    /// let arguments = ["turnstone", "first", "az:pretrained,sims=10"].map(Into::into);
-    /// assert_eq!(program.main_from(arguments), ExitCode::SUCCESS);
-    /// ```
-    ///
-    /// # Panics
-    /// If the program has a command of this name.
-    #[must_use]
-    pub fn with_command(mut self, command: Command) -> Self {
-        let name = command.definition.get_name();
-        assert!(!is_command(name, &self.additions), "the program has a command `{name}`");
-        self.additions.commands.push(command);
-        self
-    }
-
     /// Returns the list of games.
     #[must_use]
     pub fn games(&self) -> &Games {
@@ -140,8 +102,8 @@ impl Program {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         arguments.first().into_iter().for_each(|name| call_program(Path::new(name)));
         end_with_the_reader();
-        let call = match Call::from_arguments(&arguments, &self.additions) {
-            Ok(call) => call,
+        let cli = match Cli::from_arguments(&arguments, self.added) {
+            Ok(cli) => cli,
             Err(error) => {
                 let printed = print_called(&error);
                 let code = ExitCode::from(error.exit_code() as u8);
@@ -149,7 +111,7 @@ impl Program {
                 return if error.use_stderr() { code } else { written(printed, code) };
             }
         };
-        match call.run(&self.games, &self.additions) {
+        match cli.run(&self.games, self.added) {
             Ok(code) => written(Ok(()), code),
             Err(error) => {
                 // Errors quote what files contain.
@@ -202,32 +164,4 @@ fn end_with_the_reader() {
         }
         print(info);
     }));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn with(name: &'static str) -> Program {
-        let definition = clap::Command::new(name);
-        Program::new().with_command(Command { group: "Play", definition, run: |_, _| Ok(ExitCode::SUCCESS) })
-    }
-
-    #[test]
-    #[should_panic(expected = "the program has a command `show`")]
-    fn a_built_in_command_cannot_be_added() {
-        let _ = with("show");
-    }
-
-    #[test]
-    #[should_panic(expected = "the program has a command `own`")]
-    fn a_command_cannot_be_added_twice() {
-        let definition = clap::Command::new("own");
-        let _ = with("own").with_command(Command { group: "Play", definition, run: |_, _| Ok(ExitCode::SUCCESS) });
-    }
-
-    #[test]
-    fn an_added_command_is_run() {
-        assert_eq!(with("own").main_from(["turnstone", "own"].map(OsString::from)), ExitCode::SUCCESS);
-    }
 }

@@ -45,12 +45,11 @@ impl Absent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Call;
-    use crate::help::Additions;
+    use crate::cli::Cli;
 
     #[test]
     fn a_program_without_clusters_says_how_to_get_them() {
-        let (games, additions) = (turnstone_games::list!(turnstone_selfplay::row), Additions::default());
+        let games = turnstone_games::list!(turnstone_selfplay::row);
         for line in [
             "turnstone worker nats://host --quiet",
             "turnstone cluster status nats://host",
@@ -59,8 +58,8 @@ mod tests {
             "turnstone grade mu_torere --agent random --cluster nats://host",
         ] {
             let arguments: Vec<_> = line.split(' ').map(Into::into).collect();
-            let call = Call::from_arguments(&arguments, &additions).map_err(|error| error.to_string());
-            let fault = call.expect(line).run(&games, &additions).expect_err(line);
+            let call = Cli::from_arguments(&arguments, None).map_err(|error| error.to_string());
+            let fault = call.expect(line).run(&games, None).expect_err(line);
             assert_eq!(format!("{fault:#}"), ABSENT, "{line}");
         }
     }
