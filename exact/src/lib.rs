@@ -22,5 +22,5 @@ pub use reachable::{Solution, Unlimited};
 pub use searched::Searched;
 pub use table::{TableBytes, binomial};
 pub use table_file::{Section, TableError, TableFault, TableFile, TableIdentity, TableWriter};
-pub use values::{ExactValues, TableLifetime, WithoutCounters};
+pub use values::{ExactValues, SharedSolver, Solver, WithoutCounters, best_by};
 pub use walk::{Choose, Extent, IllegalMove, MOST_WALKED, MoveReader, Moves, Walk};

@@ -7,7 +7,7 @@ use turnstone_search::Stop;
 use turnstone_search::classic::{AlphaBeta, Control, Limits, MAX_DEPTH, WinLoss};
 
 use crate::limits::SolveLimits;
-use crate::values::ExactValues;
+use crate::values::{ExactValues, best_by};
 
 /// Exact values of the positions from which alpha-beta reaches the ends of the game within limits. Its depth grows until the
 /// result is decided, so that wins in few plies are found soon; games that take more than [`MAX_DEPTH`] plies to decide are
@@ -135,20 +135,7 @@ impl<G: Notation> ExactValues<G> for Searched<G> {
     /// One query, in which the successors share a table.
     fn best_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
         let state = self.unlimited(game, state)?;
-        self.ask(|search| {
-            let value = self.solve(search, state)?;
-            let mut legal = ActionList::new();
-            self.game.legal(&state, &mut legal);
-            let mut best = Vec::new();
-            for &action in &legal {
-                let mut after = state;
-                self.game.play(&mut after, action);
-                if self.solve(search, after)? == value {
-                    best.push(action);
-                }
-            }
-            Some(best)
-        })
+        self.ask(|search| best_by(&self.game, &state, |state| self.solve(search, *state)))
     }
 
     fn stop_by(&mut self, stop: &Stop) {

@@ -1,16 +1,11 @@
 //! The common trait of all sources of exact values.
 
+use std::sync::{PoisonError, RwLock};
+
 use turnstone_env::{Action, ActionList, Rules, Side};
 use turnstone_search::Stop;
 
-/// How long a source that searches keeps its transposition table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TableLifetime {
-    /// As long as the source, from one query to the next.
-    Source,
-    /// For one query: the table is cleared before each.
-    Query,
-}
+use crate::limits::SolveLimits;
 
 /// Exact values of a game's positions.
 ///
@@ -24,18 +19,7 @@ pub trait ExactValues<G: Rules>: Send + Sync {
     /// The legal actions that keep the position's value, in increasing order, empty where the game is over. `None` if
     /// the position or one that an action leads to is not covered.
     fn best_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
-        let value = self.value(game, state)?;
-        let mut legal = ActionList::new();
-        game.legal(state, &mut legal);
-        let mut best = Vec::new();
-        for &action in &legal {
-            let mut after = *state;
-            game.play(&mut after, action);
-            if self.value(game, &after)? == value {
-                best.push(action);
-            }
-        }
-        Some(best)
+        best_by(game, state, |state| self.value(game, state))
     }
 
     /// Ends searches of later queries once the flag is raised: their positions are then not covered. Sources without a search
@@ -69,6 +53,73 @@ pub trait ExactValues<G: Rules>: Send + Sync {
         let wins = (value > 0) == (mover == Side::First);
         let optimum = if wins { turns.iter().min() } else { turns.iter().max() };
         Some(best.iter().zip(&turns).filter(|(_, turns)| Some(*turns) == optimum).map(|(&action, _)| action).collect())
+    }
+}
+
+/// The legal actions that keep this value of the position, in increasing order. `None` if a value is `None`.
+pub fn best_by<G: Rules, T: PartialEq>(
+    game: &G,
+    state: &G::State,
+    mut value: impl FnMut(&G::State) -> Option<T>,
+) -> Option<Vec<Action>> {
+    let kept = value(state)?;
+    let mut legal = ActionList::new();
+    game.legal(state, &mut legal);
+    let mut best = Vec::new();
+    for &action in &legal {
+        let mut after = *state;
+        game.play(&mut after, action);
+        if value(&after)? == kept {
+            best.push(action);
+        }
+    }
+    Some(best)
+}
+
+/// A solver that searches, with a transposition table that its queries share.
+pub trait Solver {
+    /// Clears the table.
+    fn forget(&mut self);
+
+    /// Ends later queries without an answer once the flag is raised.
+    fn stop_by(&mut self, stop: &Stop);
+}
+
+/// A solver as a source of exact values: several threads may ask it, within the same limits.
+#[derive(Debug)]
+pub struct SharedSolver<S> {
+    solver: RwLock<S>,
+    limits: SolveLimits,
+    forgets: bool,
+}
+
+impl<S: Solver> SharedSolver<S> {
+    /// Every query is within these limits.
+    #[must_use]
+    pub fn new(solver: S, limits: SolveLimits) -> Self {
+        Self { solver: RwLock::new(solver), limits, forgets: false }
+    }
+
+    /// Like [`SharedSolver::new`], but with an empty table for every query, so that whether a position is covered does not
+    /// depend on earlier queries.
+    #[must_use]
+    pub fn forgetting(solver: S, limits: SolveLimits) -> Self {
+        Self { forgets: true, ..Self::new(solver, limits) }
+    }
+
+    /// One query.
+    pub fn ask<T>(&self, question: impl FnOnce(&S, &SolveLimits) -> T) -> T {
+        if !self.forgets {
+            return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner), &self.limits);
+        }
+        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
+        solver.forget();
+        question(&solver, &self.limits)
+    }
+
+    /// See [`Solver::stop_by`].
+    pub fn stop_by(&mut self, stop: &Stop) {
+        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
     }
 }
 

@@ -13,7 +13,7 @@ use turnstone_agents::{
 };
 use turnstone_env::games::{self, konane::State};
 use turnstone_env::{Notation, Rules, Side};
-use turnstone_exact::{ExactValues, SolveLimits, TableError};
+use turnstone_exact::{ExactValues, SharedSolver, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use heuristic::{JumpsAndStones, Mobility};
@@ -53,15 +53,15 @@ impl Playable for Konane {
         }
         let whole = game.size() <= WHOLE;
         let searched =
-            |nodes| KonaneValues::new(KonaneSolver::new(ENTRIES), SolveLimits::nodes(nodes).with_threads(cores()));
-        Ok(Some(Box::new(match effort {
+            |nodes| SharedSolver::new(KonaneSolver::new(ENTRIES), SolveLimits::nodes(nodes).with_threads(cores()));
+        Ok(Some(Box::new(KonaneValues(match effort {
             _ if whole => searched(u64::MAX),
             Effort::Full => searched(MOST_NODES),
             Effort::Quick => {
-                KonaneValues::forgetting(KonaneSolver::new(QUICK_ENTRIES), SolveLimits::nodes(QUICK_NODES))
+                SharedSolver::forgetting(KonaneSolver::new(QUICK_ENTRIES), SolveLimits::nodes(QUICK_NODES))
             }
             Effort::Patient(limits) => patient(&limits),
-        })))
+        }))))
     }
 
     fn solve(
@@ -105,16 +105,16 @@ impl Playable for Konane {
 }
 
 /// [`Effort::Patient`] on boards that are not covered completely.
-fn patient(limits: &SolveLimits) -> KonaneValues {
+fn patient(limits: &SolveLimits) -> SharedSolver<KonaneSolver> {
     if limits.nodes == 0 {
-        return KonaneValues::new(KonaneSolver::new(2), *limits);
+        return SharedSolver::new(KonaneSolver::new(2), *limits);
     }
     // Without a limit the opening would be searched without end.
     let unlimited = limits.nodes == u64::MAX && limits.time.is_none();
     let limits = if unlimited { SolveLimits::nodes(PLAYED_NODES) } else { *limits };
     if limits.nodes < u64::MAX {
-        KonaneValues::forgetting(KonaneSolver::new(PLAYED_ENTRIES), limits.with_threads(1))
+        SharedSolver::forgetting(KonaneSolver::new(PLAYED_ENTRIES), limits.with_threads(1))
     } else {
-        KonaneValues::new(KonaneSolver::new(ENTRIES), limits)
+        SharedSolver::new(KonaneSolver::new(ENTRIES), limits)
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use turnstone_agents::{Effort, GameFiles, Phase, Playable, SolveError, SolveHost, SolveOptions};
 use turnstone_env::Side;
 use turnstone_env::games::{self, mancala::State};
-use turnstone_exact::{ExactValues, SolveLimits, TableError};
+use turnstone_exact::{ExactValues, SharedSolver, SolveLimits, TableError};
 use turnstone_search::classic::{Heuristic, WinLoss};
 
 use heuristic::Prospects;
@@ -42,16 +42,16 @@ impl Playable for Mancala {
     ) -> Result<Option<Box<dyn ExactValues<Self::Game>>>, TableError> {
         let endgames = MancalaEndgames::open(game, &tables.join(MancalaEndgames::file_name(game)))?;
         let solver = |entries| MancalaSolver::new(game, Some(endgames), entries);
-        Ok(Some(Box::new(match effort {
-            Effort::Full => MancalaValues::new(solver(ENTRIES), SolveLimits::NONE.with_threads(cores())),
-            Effort::Quick => MancalaValues::forgetting(solver(QUICK_ENTRIES), SolveLimits::nodes(QUICK_NODES)),
+        Ok(Some(Box::new(MancalaValues(match effort {
+            Effort::Full => SharedSolver::new(solver(ENTRIES), SolveLimits::NONE.with_threads(cores())),
+            Effort::Quick => SharedSolver::forgetting(solver(QUICK_ENTRIES), SolveLimits::nodes(QUICK_NODES)),
             // Nothing is searched, and nothing remembered.
-            Effort::Patient(limits) if limits.nodes == 0 => MancalaValues::new(solver(2), limits),
+            Effort::Patient(limits) if limits.nodes == 0 => SharedSolver::new(solver(2), limits),
             Effort::Patient(limits) if limits.nodes < u64::MAX => {
-                MancalaValues::forgetting(solver(ENTRIES), limits.with_threads(1))
+                SharedSolver::forgetting(solver(ENTRIES), limits.with_threads(1))
             }
-            Effort::Patient(limits) => MancalaValues::new(solver(ENTRIES), limits),
-        })))
+            Effort::Patient(limits) => SharedSolver::new(solver(ENTRIES), limits),
+        }))))
     }
 
     fn solve(

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Konane;
 use turnstone_env::games::konane::State;
 use turnstone_env::{ActionList, Notation, Params, Rules, Side};
-use turnstone_exact::{ExactValues, SolveLimits};
+use turnstone_exact::{ExactValues, SharedSolver, SolveLimits};
 use turnstone_games::konane::{KonaneSolver, KonaneValues};
 
 fn game(size: usize, first_player: &str) -> Konane {
@@ -115,7 +115,7 @@ fn solver_and_plain_search_agree() {
 
 #[test]
 fn budgets_and_large_boards_are_not_covered() {
-    let truth = KonaneValues::new(KonaneSolver::new(1 << 10), SolveLimits::nodes(500));
+    let truth = KonaneValues(SharedSolver::new(KonaneSolver::new(1 << 10), SolveLimits::nodes(500)));
     let large = game(10, "X");
     assert_eq!(truth.value(&large, &large.start()), None);
     let usual = game(8, "X");

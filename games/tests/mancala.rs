@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_env::games::Mancala;
 use turnstone_env::games::mancala::State;
 use turnstone_env::{Action, ActionList, Notation, Params, Rules, Side};
-use turnstone_exact::{ExactValues, Progress, Silent, SolveLimits};
+use turnstone_exact::{ExactValues, Progress, SharedSolver, Silent, SolveLimits};
 use turnstone_games::mancala::{MancalaEndgames, MancalaSolver, MancalaValues};
 
 fn game(params: &[(&str, &str)]) -> Mancala {
@@ -160,8 +160,8 @@ fn every_entry_in_a_sample_is_the_best_of_its_successors() {
     for end_rule in ["mover_cannot_move", "either_side_empty"] {
         let game = game(&[("end_rule", end_rule)]);
         // Nothing but the table: not one node may be searched.
-        let truth =
-            MancalaValues::new(MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2), SolveLimits::nodes(0));
+        let solver = MancalaSolver::new(&game, Some(endgames(&game, 12, 2)), 2);
+        let truth = MancalaValues(SharedSolver::new(solver, SolveLimits::nodes(0)));
         let mut legal = ActionList::new();
         for _ in 0..3000 {
             let state = position(&game, rng.random_range(3..=12), &mut rng);

@@ -13,7 +13,6 @@ mod table;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Konane, konane::State};
 use turnstone_env::{Action, ActionList, Rules, Side};
@@ -23,7 +22,7 @@ use self::reduce::Reduced;
 use self::table::Table;
 use turnstone_exact::limits::{Busy, NodeCounter, SearchBudget, SolveLimits, Stopped, on_threads};
 use turnstone_exact::shared_table::prefetch;
-use turnstone_exact::{ExactValues, TableLifetime};
+use turnstone_exact::{ExactValues, SharedSolver, Solver, best_by};
 use turnstone_search::Stop;
 
 /// Finds the winner of positions of Konane. Queries from several threads share the transposition table.
@@ -65,16 +64,6 @@ impl KonaneSolver {
         let wins = self.wins(game, state, &budget, limits.threads);
         self.nodes.store(budget.nodes(), Ordering::Relaxed);
         Some(if wins.ok()? { game.mover(state) } else { game.mover(state).other() })
-    }
-
-    /// Ends later queries without an answer once the flag is raised.
-    pub fn stop_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
-    }
-
-    /// Clears the transposition table.
-    pub fn forget(&mut self) {
-        self.table.clear();
     }
 
     /// Number of nodes of the last query.
@@ -196,6 +185,16 @@ fn promise(next: &Position) -> i32 {
     next.jumps(next.mover.other()) - 4 * next.jumps(next.mover) - next.free
 }
 
+impl Solver for KonaneSolver {
+    fn forget(&mut self) {
+        self.table.clear();
+    }
+
+    fn stop_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+}
+
 impl fmt::Debug for KonaneSolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KonaneSolver").field("nodes", &self.nodes()).finish_non_exhaustive()
@@ -204,61 +203,20 @@ impl fmt::Debug for KonaneSolver {
 
 /// Exact values of Konane by search. Positions that exceed the limits are not covered.
 #[derive(Debug)]
-pub struct KonaneValues {
-    solver: RwLock<KonaneSolver>,
-    limits: SolveLimits,
-    table: TableLifetime,
-}
-
-impl KonaneValues {
-    /// Searches every position within these limits.
-    #[must_use]
-    pub fn new(solver: KonaneSolver, limits: SolveLimits) -> Self {
-        Self { solver: RwLock::new(solver), limits, table: TableLifetime::Source }
-    }
-
-    /// Like [`KonaneValues::new`], but with an empty table for every query, so that whether a position is covered does
-    /// not depend on earlier queries.
-    #[must_use]
-    pub fn forgetting(solver: KonaneSolver, limits: SolveLimits) -> Self {
-        Self { table: TableLifetime::Query, ..Self::new(solver, limits) }
-    }
-
-    fn ask<T>(&self, question: impl FnOnce(&KonaneSolver) -> T) -> T {
-        if self.table == TableLifetime::Source {
-            return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
-        }
-        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
-        solver.forget();
-        question(&solver)
-    }
-}
+pub struct KonaneValues(pub SharedSolver<KonaneSolver>);
 
 impl ExactValues<Konane> for KonaneValues {
     fn stop_by(&mut self, stop: &Stop) {
-        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
+        self.0.stop_by(stop);
     }
 
     fn value(&self, game: &Konane, state: &State) -> Option<i8> {
-        let winner = self.ask(|solver| solver.winner(game, state, &self.limits))?;
+        let winner = self.0.ask(|solver, limits| solver.winner(game, state, limits))?;
         Some(if winner == Side::First { 1 } else { -1 })
     }
 
     fn best_actions(&self, game: &Konane, state: &State) -> Option<Vec<Action>> {
         // One query, in which the successors share a table.
-        self.ask(|solver| {
-            let winner = solver.winner(game, state, &self.limits)?;
-            let mut legal = ActionList::new();
-            game.legal(state, &mut legal);
-            let mut best = Vec::new();
-            for &action in &legal {
-                let mut after = *state;
-                game.play(&mut after, action);
-                if solver.winner(game, &after, &self.limits)? == winner {
-                    best.push(action);
-                }
-            }
-            Some(best)
-        })
+        self.0.ask(|solver, limits| best_by(game, state, |state| solver.winner(game, state, limits)))
     }
 }

@@ -12,7 +12,6 @@ mod search;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use turnstone_env::games::{Mancala, mancala::State};
 use turnstone_env::{Action, ActionList, Rules, Side};
@@ -22,7 +21,7 @@ use self::knowledge::Knowledge;
 use self::search::Search;
 use self::table::Entry;
 use turnstone_exact::limits::{SearchBudget, SolveLimits, Stopped, on_threads};
-use turnstone_exact::{ExactValues, TableLifetime};
+use turnstone_exact::{ExactValues, SharedSolver, Solver};
 use turnstone_search::Stop;
 
 pub use self::endgame::MancalaEndgames;
@@ -81,16 +80,6 @@ impl MancalaSolver {
         let best = query.best(game, state).ok();
         self.nodes.store(query.budget.nodes(), Ordering::Relaxed);
         best
-    }
-
-    /// Ends later queries without an answer once the flag is raised.
-    pub fn stop_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
-    }
-
-    /// Clears the transposition table.
-    pub fn forget(&mut self) {
-        self.knowledge.table.clear();
     }
 
     /// Number of nodes of the last query.
@@ -192,6 +181,16 @@ fn ahead(game: &Mancala, state: &State, side: Side) -> i16 {
     own - other
 }
 
+impl Solver for MancalaSolver {
+    fn forget(&mut self) {
+        self.knowledge.table.clear();
+    }
+
+    fn stop_by(&mut self, stop: &Stop) {
+        self.stop = stop.clone();
+    }
+}
+
 impl fmt::Debug for MancalaSolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MancalaSolver").field("endgames", &self.knowledge.endgames).finish_non_exhaustive()
@@ -200,51 +199,23 @@ impl fmt::Debug for MancalaSolver {
 
 /// Exact values of Mancala by search. Positions that exceed the limits are not covered.
 #[derive(Debug)]
-pub struct MancalaValues {
-    solver: RwLock<MancalaSolver>,
-    limits: SolveLimits,
-    table: TableLifetime,
-}
-
-impl MancalaValues {
-    /// Searches every position within these limits.
-    #[must_use]
-    pub fn new(solver: MancalaSolver, limits: SolveLimits) -> Self {
-        Self { solver: RwLock::new(solver), limits, table: TableLifetime::Source }
-    }
-
-    /// Like [`MancalaValues::new`], but with an empty transposition table for every position, so that whether a position
-    /// is covered does not depend on earlier queries.
-    #[must_use]
-    pub fn forgetting(solver: MancalaSolver, limits: SolveLimits) -> Self {
-        Self { table: TableLifetime::Query, ..Self::new(solver, limits) }
-    }
-
-    fn ask<T>(&self, question: impl FnOnce(&MancalaSolver) -> Option<T>) -> Option<T> {
-        if self.table == TableLifetime::Source {
-            return question(&self.solver.read().unwrap_or_else(PoisonError::into_inner));
-        }
-        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
-        solver.forget();
-        question(&solver)
-    }
-}
+pub struct MancalaValues(pub SharedSolver<MancalaSolver>);
 
 impl ExactValues<Mancala> for MancalaValues {
     fn stop_by(&mut self, stop: &Stop) {
-        self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
+        self.0.stop_by(stop);
     }
 
     fn value(&self, game: &Mancala, state: &State) -> Option<i8> {
-        self.ask(|solver| solver.value(game, state, &self.limits))
+        self.0.ask(|solver, limits| solver.value(game, state, limits))
     }
 
     fn margin(&self, game: &Mancala, state: &State) -> Option<i16> {
-        self.ask(|solver| solver.solve(game, state, &self.limits))
+        self.0.ask(|solver, limits| solver.solve(game, state, limits))
     }
 
     /// The actions that reach the best margin.
     fn optimal_actions(&self, game: &Mancala, state: &State) -> Option<Vec<Action>> {
-        self.ask(|solver| solver.best_margin(game, state, &self.limits)).map(|(_, actions)| actions)
+        self.0.ask(|solver, limits| solver.best_margin(game, state, limits)).map(|(_, actions)| actions)
     }
 }
