@@ -21,10 +21,7 @@ impl TableBytes {
     /// Length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
-        match self {
-            Self::Built(bytes) => bytes.len(),
-            Self::Mapped(_, section) => section.len(),
-        }
+        self.bytes().len()
     }
 
     /// Whether it has no bytes.
@@ -35,12 +32,11 @@ impl TableBytes {
 
     /// All bytes.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Built(bytes) => bytes,
-            Self::Mapped(file, section) => {
-                file.bytes(*section, 0..section.len()).expect("every block was checked at opening")
-            }
+            Self::Mapped(file, section) => file.bytes(*section),
         }
     }
 
@@ -48,10 +44,7 @@ impl TableBytes {
     #[must_use]
     #[inline]
     pub fn get(&self, at: usize) -> u8 {
-        match self {
-            Self::Built(bytes) => bytes[at],
-            Self::Mapped(file, section) => file.byte(*section, at).expect("every block was checked at opening"),
-        }
+        self.bytes()[at]
     }
 
     /// Writes a table file with these bytes as its one section.
@@ -60,22 +53,16 @@ impl TableBytes {
     /// The file cannot be written.
     pub fn save(&self, path: &Path, identity: &TableIdentity) -> io::Result<()> {
         let mut writer = TableWriter::create(path, identity)?;
-        match self {
-            Self::Built(bytes) => writer.section(SECTION, bytes)?,
-            Self::Mapped(file, section) => {
-                writer.section(SECTION, file.bytes(*section, 0..section.len()).map_err(io::Error::other)?)?;
-            }
-        }
+        writer.section(SECTION, self.bytes())?;
         writer.finish()
     }
 
-    /// Maps a file and checks all of its blocks. `fits` returns whether a section has a valid length.
+    /// Maps a file. `fits` returns whether a section has a valid length.
     ///
     /// # Errors
     /// The file is missing, damaged, or of another table.
     pub fn open(path: &Path, identity: &TableIdentity, fits: impl Fn(usize) -> bool) -> Result<Self, TableError> {
         let file = TableFile::open(path, identity)?;
-        file.verify()?;
         let len = file.sections().find(|&(name, section)| name == SECTION && fits(section.len()));
         let section = file.section(SECTION, len.map_or(u64::MAX, |(_, section)| section.len() as u64))?;
         Ok(Self::Mapped(Box::new(file), section))

@@ -75,8 +75,7 @@ fn identity() -> TableIdentity {
     TableIdentity { game: "mancala".into(), version: 1, params: "pits=6".into(), kind: "endgame 1".into() }
 }
 
-/// A table that is accepted can be read in whole, or says where it is damaged. So can one whose checksums fit whatever it
-/// contains.
+/// A table that is accepted can be read in whole. So can one whose checksums fit whatever it contains.
 pub(crate) fn tables(data: &[u8]) -> bool {
     [data, &resealed_table(data)].map(is_table).contains(&true)
 }
@@ -86,11 +85,10 @@ fn is_table(data: &[u8]) -> bool {
     let plain = TableFile::open(&path, &identity());
     if let Ok(table) = &plain {
         for (_, section) in table.sections() {
-            let _ = table.bytes(section, 0..section.len());
+            let _ = table.bytes(section);
         }
     }
-    let is_sound = plain.is_ok_and(|table| table.verify().is_ok());
-    MancalaEndgames::open(&Mancala::default(), &path).is_ok() || is_sound
+    MancalaEndgames::open(&Mancala::default(), &path).is_ok() || plain.is_ok()
 }
 
 pub(crate) fn example_tables() -> Vec<Vec<u8>> {

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(not(target_family = "wasm"))]
 use memmap2::Mmap;
@@ -38,8 +37,6 @@ impl Deref for Bytes {
 pub struct Section {
     start: usize,
     len: usize,
-    /// Number of its first block.
-    block: usize,
 }
 
 impl Section {
@@ -62,13 +59,10 @@ pub struct TableFile {
     game: String,
     map: Bytes,
     sections: Vec<(String, Section)>,
-    checksums: Vec<u32>,
-    /// The blocks whose checksum has been found right.
-    checked: Vec<AtomicBool>,
 }
 
 impl TableFile {
-    /// Opens the table of this identity. Blocks are checked when they are first touched.
+    /// Opens the table of this identity and checks all of its bytes.
     ///
     /// # Errors
     /// The file is missing, damaged, cut short or the table of something else.
@@ -85,7 +79,10 @@ impl TableFile {
     /// It is missing or has another length.
     pub fn section(&self, name: &str, len: u64) -> Result<Section, TableError> {
         let found = self.sections.iter().find(|(known, section)| known == name && section.len as u64 == len);
-        found.map(|&(_, section)| section).ok_or_else(|| self.error(TableFault::Section(name.to_owned())))
+        found.map(|&(_, section)| section).ok_or_else(|| {
+            let (path, game) = (self.path.clone(), self.game.clone());
+            TableError { path, game, fault: TableFault::Section(name.to_owned()) }
+        })
     }
 
     /// The names of all sections with their sections.
@@ -93,51 +90,11 @@ impl TableFile {
         self.sections.iter().map(|(name, section)| (name.as_str(), *section))
     }
 
-    /// Bytes of a section.
-    ///
-    /// # Errors
-    /// One of their blocks does not match its checksum.
-    ///
-    /// # Panics
-    /// If the range is not inside the section.
-    #[inline]
-    pub fn bytes(&self, section: Section, range: Range<usize>) -> Result<&[u8], TableError> {
-        assert!(range.start <= range.end && range.end <= section.len, "the range is inside the section");
-        for block in range.start / BLOCK..range.end.div_ceil(BLOCK) {
-            if !self.checked[section.block + block].load(Ordering::Relaxed) {
-                self.check(section, block)?;
-            }
-        }
-        Ok(&self.map[section.start + range.start..section.start + range.end])
-    }
-
-    /// One byte of a section; see [`TableFile::bytes`].
-    ///
-    /// # Errors
-    /// Its block does not match its checksum.
-    #[inline]
-    pub fn byte(&self, section: Section, at: usize) -> Result<u8, TableError> {
-        Ok(self.bytes(section, at..at + 1)?[0])
-    }
-
-    /// Checks every block.
-    ///
-    /// # Errors
-    /// The first that does not match its checksum.
-    pub fn verify(&self) -> Result<(), TableError> {
-        self.sections.iter().try_for_each(|&(_, section)| self.bytes(section, 0..section.len).map(|_| ()))
-    }
-
-    /// The file.
+    /// The bytes of a section.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// An error about this file.
-    #[must_use]
-    pub fn error(&self, fault: TableFault) -> TableError {
-        TableError { path: self.path.clone(), game: self.game.clone(), fault }
+    #[inline]
+    pub fn bytes(&self, section: Section) -> &[u8] {
+        &self.map[section.start..section.start + section.len]
     }
 
     fn read(path: &Path, identity: &TableIdentity) -> Result<Self, TableFault> {
@@ -159,29 +116,20 @@ impl TableFile {
         }
         let (text, checksums) = directory.split_at_checked(prefix.text_len as usize).ok_or_else(damaged)?;
         let text = std::str::from_utf8(text).map_err(|_| damaged())?;
-        let checksums: Vec<u32> =
-            checksums.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().expect("four bytes"))).collect();
         let sections = read_directory(text, identity, prefix.directory as usize)?;
-        let blocks: usize = sections.iter().map(|(_, section)| section.len.div_ceil(BLOCK)).sum();
-        if blocks != checksums.len() {
+        let blocks = sections.iter().flat_map(|(name, Section { start, len })| {
+            map[*start..start + len].chunks(BLOCK).enumerate().map(move |(number, block)| (name, number, block))
+        });
+        let (checksums, _) = checksums.as_chunks::<4>();
+        if blocks.clone().count() != checksums.len() {
             return Err(damaged());
         }
-        let checked = checksums.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Self { path: path.to_owned(), game: identity.game.clone(), map, sections, checksums, checked })
-    }
-
-    #[cold]
-    fn check(&self, section: Section, block: usize) -> Result<(), TableError> {
-        let range = block * BLOCK..((block + 1) * BLOCK).min(section.len);
-        let number = section.block + block;
-        if crc32fast::hash(&self.map[section.start + range.start..section.start + range.end]) == self.checksums[number]
-        {
-            self.checked[number].store(true, Ordering::Relaxed);
-            return Ok(());
+        for ((name, number, block), checksum) in blocks.zip(checksums) {
+            if crc32fast::hash(block).to_le_bytes() != *checksum {
+                return Err(TableFault::Checksum(format!("block {number} of section `{name}`")));
+            }
         }
-        let known = self.sections.iter().find(|(_, known)| known.block == section.block && known.len == section.len);
-        let name = known.map_or("?", |(name, _)| name);
-        Err(self.error(TableFault::Checksum(format!("block {block} of section `{name}`"))))
+        Ok(Self { path: path.to_owned(), game: identity.game.clone(), map, sections })
     }
 }
 
@@ -195,7 +143,7 @@ fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Ve
             return Err(TableFault::Identity { what, found: found.to_owned(), expected });
         }
     }
-    let (mut sections, mut block) = (Vec::new(), 0);
+    let mut sections = Vec::new();
     for line in lines {
         let malformed = || TableFault::Format("its directory is malformed");
         let ["section", name, start, len] = line.split(' ').collect::<Vec<_>>()[..] else { return Err(malformed()) };
@@ -204,8 +152,7 @@ fn read_directory(text: &str, identity: &TableIdentity, end: usize) -> Result<Ve
         if start.checked_add(len).is_none_or(|last| last > end) {
             return Err(malformed());
         }
-        sections.push((name.to_owned(), Section { start, len, block }));
-        block += len.div_ceil(BLOCK);
+        sections.push((name.to_owned(), Section { start, len }));
     }
     Ok(sections)
 }

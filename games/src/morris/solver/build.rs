@@ -158,7 +158,7 @@ impl Solver<'_> {
         let file = TableFile::open(&self.file(names[0]), part).ok()?;
         let read = |name: &&str| {
             let (_, section) = file.sections().find(|(known, _)| known == name)?;
-            Some(file.bytes(section, 0..section.len()).ok()?.to_vec())
+            Some(file.bytes(section).to_vec())
         };
         let sections: Option<Vec<Vec<u8>>> = names.iter().map(read).collect();
         sections?.try_into().ok()

@@ -32,8 +32,7 @@ struct Entry {
 }
 
 impl MorrisTable {
-    /// Opens the table of this game. Its blocks are checked as they are first read, or all by
-    /// [`MorrisTable::verify`].
+    /// Opens the table of this game.
     ///
     /// # Errors
     /// The file is missing, damaged or about something else.
@@ -62,16 +61,7 @@ impl MorrisTable {
         identity(game).file_name()
     }
 
-    /// Checks every byte of the table, which takes a fraction of a second once the file is in memory.
-    ///
-    /// # Errors
-    /// The table is damaged.
-    pub fn verify(&self) -> Result<(), TableError> {
-        self.file.verify()
-    }
-
-    /// What is known of a state for its mover. `None` if it is not covered: no game leads to it, or the part of the
-    /// file that contains it is damaged.
+    /// What is known of a state for its mover. `None` if it is not covered: no game leads to it.
     fn entry(&self, state: &State, mover: Side) -> Option<Entry> {
         let other = mover.other();
         let position = Position { own: state.pieces(mover), other: state.pieces(other) };
@@ -106,14 +96,14 @@ impl MorrisTable {
         }
         if hands == [0, 0] {
             let place = index.place(index.layer(own, other), position);
-            let distance = self.file.byte(self.midgame[own][other]?, place.entry).ok()?;
+            let distance = self.file.bytes(self.midgame[own][other]?)[place.entry];
             let turns = (distance != DRAW).then_some(distance);
             return Some(Entry { value: opening::value_of_distance(distance), turns });
         }
         let in_hand = hands[0] + hands[1];
         let (section, places) = self.opening.get(in_hand - 1).filter(|_| hands[0] == in_hand.div_ceil(2))?;
         let place = places.find(index, own, other, position)?;
-        let four = self.file.byte(*section, place / 4).ok()?;
+        let four = self.file.bytes(*section)[place / 4];
         Some(Entry { value: four >> (2 * (place % 4)) & 3, turns: None })
     }
 }
