@@ -1,12 +1,8 @@
 //! Specs of the agents with a classical search.
 
 mod search;
-mod erased;
 
-pub use erased::DynSearch;
-pub(crate) use erased::WithGame;
-pub(crate) use search::ClassicalChooser;
-pub use search::ClassicalSearch;
+pub(crate) use search::{ClassicalChooser, ClassicalSearch};
 use turnstone_base::machine::Memory;
 
 use std::time::Duration;

@@ -5,18 +5,17 @@ use std::sync::Arc;
 
 #[cfg(not(target_family = "wasm"))]
 use turnstone_env::Side;
-use turnstone_env::{AnyState, DynGame, Erased, Error, Row};
+use turnstone_env::{AnyState, DynGame, Erased, Error, Row, Rules};
 use turnstone_exact::TableError;
 #[cfg(not(target_family = "wasm"))]
 use turnstone_exact::{Certificate, CertificateFault, Walk};
 use turnstone_models::{ComputeDevice, Instructions, Precision};
+use turnstone_search::classic::SearchResult;
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
 use crate::book::Book;
 use crate::budget::Budget;
-use crate::classical::{
-    ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, DynSearch, WithGame, find_heuristic,
-};
+use crate::classical::{ClassicalChooser, ClassicalMethod, ClassicalSearch, ClassicalSpec, find_heuristic};
 use crate::error::AgentError;
 use crate::exact_player::{self, ExactPlayer};
 use crate::exact_spec::ExactSpec;
@@ -50,11 +49,18 @@ pub trait PlayableGame: DynGame {
     /// Names of the static evaluations, the default first.
     fn heuristics(&self) -> Vec<&'static str>;
 
-    /// Creates a classical search.
+    /// Evaluation of a position without search for the first side, by the static evaluation of this name or else by the game's
+    /// first one; the final score if the game is over.
     ///
     /// # Errors
-    /// The game has no static evaluation of the name given in the spec.
-    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String>;
+    /// The game has no static evaluation of this name.
+    fn static_score(&self, state: &AnyState, heuristic: Option<&str>) -> Result<i32, String>;
+
+    /// Creates a classical search, which keeps its transposition table from one position to the next.
+    ///
+    /// # Errors
+    /// As [`PlayableGame::static_score`].
+    fn classical_search(&self, spec: &ClassicalSpec) -> Result<ClassicalFinder, String>;
 
     /// Creates a player of uniformly random legal actions.
     fn random_search(&self) -> Box<dyn Search>;
@@ -62,7 +68,7 @@ pub trait PlayableGame: DynGame {
     /// Creates a player with a classical search.
     ///
     /// # Errors
-    /// As [`PlayableGame::classical_search`].
+    /// As [`PlayableGame::static_score`].
     fn classical_player(&self, spec: &ClassicalSpec) -> Result<Box<dyn Search>, String>;
 
     /// Creates a player with exact values.
@@ -122,6 +128,9 @@ pub trait PlayableGame: DynGame {
     #[cfg(not(target_family = "wasm"))]
     fn check_certificate(&self, certificate: &Certificate) -> Result<(), CertificateFault>;
 }
+
+/// Searches a position with the limits of a spec.
+pub type ClassicalFinder = Box<dyn FnMut(&AnyState) -> SearchResult>;
 
 /// Evaluator of a tree search.
 pub enum Evaluator<'a> {
@@ -192,9 +201,18 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
         K::heuristics().iter().map(|heuristic| heuristic.name()).collect()
     }
 
-    fn classical_search(&self, spec: &ClassicalSpec) -> Result<Box<dyn DynSearch>, String> {
-        let search = ClassicalSearch::new::<K>(spec, self.game())?;
-        Ok(Box::new(WithGame { game: self.game().clone(), search }))
+    fn static_score(&self, state: &AnyState, heuristic: Option<&str>) -> Result<i32, String> {
+        let (game, state) = (self.game(), state.of());
+        let heuristic = find_heuristic::<K>(game, heuristic)?;
+        Ok(match game.outcome(state) {
+            Some(outcome) => heuristic.final_score(game, state, &outcome),
+            None => heuristic.estimate(game, state),
+        })
+    }
+
+    fn classical_search(&self, spec: &ClassicalSpec) -> Result<ClassicalFinder, String> {
+        let mut search = ClassicalSearch::new::<K>(spec, self.game())?;
+        Ok(Box::new(move |state| search.find(state.of())))
     }
 
     fn random_search(&self) -> Box<dyn Search> {

@@ -54,7 +54,7 @@ fn behaviour_is_as_recorded() {
 fn alpha_beta_nodes(game: &dyn TrainableGame, table: u32) -> u64 {
     let method = ClassicalMethod::FixedDepth { depth: 6, table };
     let spec = ClassicalSpec { method, heuristic: None, threads: Threads::default() };
-    game.classical_search(&spec).expect("a static evaluation").find(&game.start()).stats.nodes
+    game.classical_search(&spec).expect("a static evaluation")(&game.start()).stats.nodes
 }
 
 fn checksums_of(game: &dyn TrainableGame, network: &NetworkConfig) -> [String; 4] {

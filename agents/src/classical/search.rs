@@ -17,7 +17,7 @@ use crate::threads::spawn_or_warn;
 type AnyAlphaBeta<G> = AlphaBeta<G, Box<dyn Heuristic<G>>>;
 
 /// Classical search built from a spec.
-pub struct ClassicalSearch<G: Rules> {
+pub(crate) struct ClassicalSearch<G: Rules> {
     search: Search<G>,
     /// The searches of the other threads, which share the table of an alpha-beta search.
     helpers: Vec<AnyAlphaBeta<G>>,
@@ -38,7 +38,7 @@ impl<G: Rules> ClassicalSearch<G> {
     ///
     /// # Errors
     /// The game has no static evaluation of that name, or none at all.
-    pub fn new<K: Playable<Game = G>>(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
+    pub(crate) fn new<K: Playable<Game = G>>(spec: &ClassicalSpec, game: &G) -> Result<Self, String> {
         let heuristic = find_heuristic::<K>(game, spec.heuristic.as_deref())?;
         let alpha_beta = |heuristic, mebibytes| match mebibytes {
             0 => AlphaBeta::new(game, heuristic),
@@ -65,7 +65,7 @@ impl<G: Rules> ClassicalSearch<G> {
     }
 
     /// Sets the number of threads of a search. A search without a table has one.
-    pub fn set_threads(&mut self, threads: usize) {
+    fn set_threads(&mut self, threads: usize) {
         let Search::AlphaBeta(search) = &mut self.search else { return };
         if search.has_table() {
             self.helpers.resize_with(threads.max(1) - 1, || (self.helper)().with_table_of(search));
@@ -73,7 +73,7 @@ impl<G: Rules> ClassicalSearch<G> {
     }
 
     /// The static evaluation.
-    pub fn heuristic(&self) -> &dyn Heuristic<G> {
+    fn heuristic(&self) -> &dyn Heuristic<G> {
         &**match &self.search {
             Search::Minimax(search) => search.heuristic(),
             Search::AlphaBeta(search) => search.heuristic(),
@@ -83,7 +83,7 @@ impl<G: Rules> ClassicalSearch<G> {
     }
 
     /// Clears the transposition table.
-    pub fn begin_game(&mut self) {
+    fn begin_game(&mut self) {
         if let Search::AlphaBeta(search) = &mut self.search {
             search.forget();
             self.helpers.iter_mut().for_each(AlphaBeta::forget);
@@ -91,7 +91,7 @@ impl<G: Rules> ClassicalSearch<G> {
     }
 
     /// Searches a position with the limits of the spec.
-    pub fn find(&mut self, state: &G::State) -> SearchResult {
+    pub(crate) fn find(&mut self, state: &G::State) -> SearchResult {
         self.find_watched(state, &SearchRequest::default(), &mut |_| {})
     }
 

@@ -22,12 +22,13 @@ pub(super) struct Found {
 /// Searches the position.
 pub(super) fn find(game: &dyn PlayableGame, state: &AnyState, agent: &AgentSpec) -> Result<Found> {
     let Some(spec) = agent.classical() else { bail!("agent `{agent}` does no classical search") };
-    let mut search = game.classical_search(&spec).map_err(|fault| anyhow!("agent `{agent}`: {fault}"))?;
+    let of_agent = |fault| anyhow!("agent `{agent}`: {fault}");
+    let mut find = game.classical_search(&spec).map_err(of_agent)?;
     let start = Instant::now();
-    let result = search.find(state);
+    let result = find(state);
     let time = start.elapsed();
-    let estimate = search.static_score(state);
-    let heuristic = search.heuristic().to_owned();
+    let estimate = game.static_score(state, spec.heuristic.as_deref()).map_err(of_agent)?;
+    let heuristic = spec.heuristic.unwrap_or_else(|| game.heuristics()[0].to_owned());
     Ok(Found { agent: agent.to_string(), state: state.clone(), result, heuristic, estimate, time })
 }
 

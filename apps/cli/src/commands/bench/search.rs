@@ -76,23 +76,21 @@ impl Search {
             heuristic: None,
             threads: Threads::default(),
         };
-        let mut search = game.classical_search(&spec).expect("every game has a static evaluation");
-        let name = search.heuristic();
         let (mut time, mut searches, whole) = (Duration::ZERO, 0u32, Instant::now());
         let found = loop {
-            search.forget();
+            let mut find = game.classical_search(&spec).expect("every game has a static evaluation");
             let start = Instant::now();
-            let found = search.find(&game.start());
+            let found = find(&game.start());
             time += start.elapsed();
             searches += 1;
-            // Clearing a large table takes longer than a shallow search.
+            // Making a large table takes longer than a shallow search.
             if time >= TIME || whole.elapsed() >= 2 * TIME {
                 break found;
             }
         };
         Row {
             game: game.name(),
-            heuristic: name,
+            heuristic: game.heuristics()[0],
             depth,
             hash,
             action: found.action.map(|action| game.action_text(&game.start(), action)),
