@@ -89,15 +89,9 @@ impl SearchSettings {
         SearchOptions { method, proof_nodes: self.proof_nodes, draw: 0.0 }
     }
 
-    /// The search for varied play with this number of simulations: at temperature 1 it samples actions in proportion to
-    /// the search's policy.
-    #[must_use]
-    pub fn sampling(&self, simulations: u32) -> SearchOptions {
-        self.at_temperature(simulations, 1.0)
-    }
-
-    /// The search for play at a temperature with this number of simulations; 0 is the strongest. Gumbel search draws its
-    /// actions by noise of this scale; the actions of PUCT are drawn when they are chosen.
+    /// The search for play at a temperature with this number of simulations; 0 is the strongest, and at 1 actions are drawn in
+    /// proportion to the search's policy. Gumbel search draws its actions by noise of this scale; the actions of PUCT are drawn
+    /// when they are chosen.
     pub(crate) fn at_temperature(&self, simulations: u32, temperature: f32) -> SearchOptions {
         let mut options = self.strongest(simulations);
         if let Method::Gumbel(gumbel) = &mut options.method {
@@ -119,7 +113,8 @@ mod tests {
             assert_eq!(strongest(SearchKind::Gumbel), Method::Gumbel(Gumbel::strongest(simulations)).into());
         }
         let settings = SearchSettings { proof_nodes: 5, ..SearchSettings::default() };
-        let SearchOptions { method: Method::Gumbel(gumbel), proof_nodes: 5, .. } = settings.sampling(16) else {
+        let SearchOptions { method: Method::Gumbel(gumbel), proof_nodes: 5, .. } = settings.at_temperature(16, 1.0)
+        else {
             panic!("Gumbel by default")
         };
         assert_eq!(gumbel.gumbel_scale, 1.0);

@@ -7,14 +7,12 @@
 
 pub mod config;
 pub mod replay;
-mod sample_game;
 mod self_play;
 mod trainable;
 mod self_player;
 mod without_end;
 
 pub use config::{SearchConfig, SelfPlayConfig};
-pub use sample_game::{SamplePly, Sampling};
 pub use self_play::{
     FinishedGame, GameSettings, MOST_PLIES, SelfPlayCounters, SelfPlayGames, SelfPlayStats, Session, Task,
     TranscriptDecoder, outcome_shares,

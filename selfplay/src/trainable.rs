@@ -1,13 +1,12 @@
 //! Object-safe interface to games that networks can be trained for.
 
-use turnstone_agents::{LoadedNetwork, Playable, PlayableGame};
+use turnstone_agents::{Playable, PlayableGame};
 use turnstone_base::streams::Stream;
 use turnstone_env::{AnyState, Erased, Row};
 use turnstone_models::NetworkError;
 use turnstone_search::Stop;
 use turnstone_search::{Fault, TensorFunction};
 
-use crate::sample_game::{self, SamplePly, Sampling};
 use crate::self_play::{self, GameSettings, SelfPlayCounters, Session, Task, TranscriptDecoder};
 
 /// Object-safe interface to a game that networks can be trained for.
@@ -39,17 +38,6 @@ pub trait TrainableGame: PlayableGame {
     /// Plays 0 to `most` uniformly random plies from the start; returns the position, in which the game is not over,
     /// and the number of plies.
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16);
-
-    /// Plays a game of a network against itself.
-    ///
-    /// # Errors
-    /// The weights do not match the network.
-    fn sample_game(
-        &self,
-        network: &LoadedNetwork,
-        sampling: &Sampling,
-        rng: &mut Stream,
-    ) -> Result<Vec<SamplePly>, NetworkError>;
 }
 
 impl<K: Playable> TrainableGame for Erased<K::Game, K> {
@@ -77,15 +65,6 @@ impl<K: Playable> TrainableGame for Erased<K::Game, K> {
     fn random_opening(&self, most: u16, rng: &mut Stream) -> (AnyState, u16) {
         let (state, plies) = self_play::random_opening(self.game(), most, rng);
         (AnyState::new(state), plies)
-    }
-
-    fn sample_game(
-        &self,
-        network: &LoadedNetwork,
-        sampling: &Sampling,
-        rng: &mut Stream,
-    ) -> Result<Vec<SamplePly>, NetworkError> {
-        sample_game::play(self.game(), network, sampling, rng)
     }
 }
 

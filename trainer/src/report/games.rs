@@ -1,17 +1,15 @@
 //! Sample games of the newest checkpoint against itself, which the page replays.
 
-use turnstone_agents::{SearchKind, SearchSettings};
-use turnstone_base::streams::{Purpose, stream};
-use turnstone_env::Side;
-use turnstone_models::NetworkError;
-use turnstone_search::Evaluation;
-
-use crate::config::Config;
-use turnstone_agents::LoadedNetwork;
+use anyhow::Result;
+use turnstone_agents::{Agent, LoadedNetwork, SearchKind};
 use turnstone_arena::Replay;
 use turnstone_arena::page::{Boards, Line, escaped};
+use turnstone_base::streams::{Purpose, stream};
+use turnstone_env::Side;
+use turnstone_search::Evaluation;
 use turnstone_selfplay::TrainableGame;
-use turnstone_selfplay::{SamplePly, Sampling};
+
+use crate::config::Config;
 
 /// Number of sample games in a report.
 pub(super) const GAMES: u64 = 3;
@@ -32,16 +30,26 @@ pub(super) fn card(
     simulations: u32,
     number: u64,
     boards: &mut Boards,
-) -> Result<String, NetworkError> {
+) -> Result<String> {
     let varied = if number == 0 { 0 } else { VARIED_PLIES };
-    let search = SearchSettings { method: config.arena.method, ..network.search_settings() };
-    let sampling = Sampling { search, simulations, varied_plies: varied, most_plies: MOST_PLIES };
-    let plies = game.sample_game(network, &sampling, &mut stream(config.seed, Purpose::Sample, [number, 0]))?;
     let (mut state, mut positions) = (game.start(), vec![game.start()]);
+    let player = |temperature: u8| -> Result<_> {
+        let method = config.arena.method;
+        let spec = format!("az:newest,sims={simulations},method={method},temperature={temperature}").parse()?;
+        let mut search = Agent::with_network(spec, Some(network.clone())).search(game, 1)?;
+        let rng = stream(config.seed, Purpose::Sample, [number, temperature.into()]);
+        search.new_game(0, &game.start(), rng);
+        Ok(search)
+    };
+    let mut players = [player(1)?, player(0)?];
     let (mut actions, mut values) = (Vec::new(), Vec::new());
-    for SamplePly { value, action } in plies {
-        values.push(value);
+    while game.outcome(&state).is_none() && actions.len() < MOST_PLIES {
+        let search = &mut players[usize::from(actions.len() >= varied)];
+        let action = search.choose(0, &state)?;
+        let [win, draw, loss] = search.report(0).score.expect("a tree has a value").win_draw_loss;
+        values.push(if game.mover(&state) == Side::First { [win, draw, loss] } else { [loss, draw, win] });
         actions.push(action);
+        players.iter_mut().for_each(|player| player.played(0, action));
         game.play(&mut state, action);
         positions.push(state.clone());
     }
