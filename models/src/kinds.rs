@@ -182,25 +182,6 @@ impl NetworkConfig {
         shape
     }
 
-    /// Number of residual blocks, of a kind that has a size of this name; 0 otherwise.
-    pub fn blocks(&self) -> usize {
-        let is_blocks = |(name, given): (_, Given)| match given {
-            Given::Whole(blocks) if name == "blocks" => blocks.try_into().ok(),
-            _ => None,
-        };
-        self.0.values().into_iter().find_map(is_blocks).unwrap_or(0)
-    }
-
-    /// The network with this number of blocks, if its kind has a size of this name.
-    #[must_use]
-    pub fn with_blocks(&self, blocks: usize) -> NetworkConfig {
-        let mut changed = self.clone();
-        match settings::set(changed.settings(), "blocks", &Given::Whole(blocks as i64)) {
-            Ok(()) => changed,
-            Err(_) => self.clone(),
-        }
-    }
-
     pub(crate) fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
         self.0.build(net)
     }

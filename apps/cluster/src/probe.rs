@@ -5,7 +5,7 @@
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use turnstone_agents::search::Stop;
-use turnstone_agents::settings::Settings;
+use turnstone_agents::settings::{self, Given, Settings};
 use turnstone_agents::shape;
 use turnstone_env::Params;
 use turnstone_models::{NetworkConfig, Precision, Weights};
@@ -52,8 +52,10 @@ impl Probe {
         search: &SearchConfig,
         precision: Precision,
     ) -> Result<Self> {
-        // Further blocks repeat the arithmetic of the first.
-        let network = network.with_blocks(network.blocks().min(1));
+        // Further blocks repeat the arithmetic of the first. Some kinds have none.
+        let mut smaller = network.clone();
+        let is_smaller = settings::set(smaller.settings(), "blocks", &Given::Whole(1)).is_ok();
+        let network = if is_smaller { smaller } else { network.clone() };
         let probe = Self { network, search: search.clone(), precision, checksum: String::new() };
         Ok(Self { checksum: probe.play(game)?, ..probe })
     }

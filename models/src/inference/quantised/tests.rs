@@ -72,7 +72,10 @@ fn instruction_sets_and_batch_sizes_do_not_change_a_bit() {
         let network = quantised(&config, &observations(200, 4));
         let mut reference = Inference::quantised_with_instructions(&network, ROWS, IntegerInstructions::Portable);
         let expected = reference.evaluate(ROWS, &x);
-        assert!(expected.policy.iter().any(|&logit| logit != expected.policy[0]) || config.blocks() == 0);
+        assert!(
+            expected.policy.iter().any(|&logit| logit != expected.policy[0])
+                || config.to_string().contains(" 0 blocks")
+        );
         for instructions in IntegerInstructions::available() {
             for batch in [1, 2, 5, 8, 27, 32, 48, 100, ROWS] {
                 let mut engine = Inference::quantised_with_instructions(&network, batch, instructions);
