@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use turnstone_env::{ActionList, Error, Notation, Rules, Side, without_limits};
 
-use crate::values::ExactValues;
+use crate::values::{ExactValues, unlimited};
 
 /// The exact value of every position that can be reached from the start.
 ///
@@ -175,13 +175,7 @@ impl<G: Notation> Unlimited<G> {
     /// [`Solution::plies_to_end`] of a state of the game with its limits.
     #[must_use]
     pub fn plies_to_end(&self, game: &G, state: &G::State) -> Option<u32> {
-        self.solution.plies_to_end(&self.unlimited(game, state)?)
-    }
-
-    /// The same position in the game without limits. Both share the text of positions; without a limit the count in it is
-    /// read and dropped.
-    fn unlimited(&self, game: &G, state: &G::State) -> Option<G::State> {
-        self.game.parse_position(&game.position_text(state)).ok()
+        self.solution.plies_to_end(&unlimited(game, state, &self.game)?)
     }
 
     /// The values of all reachable positions.
@@ -193,7 +187,7 @@ impl<G: Notation> Unlimited<G> {
 
 impl<G: Notation> ExactValues<G> for Unlimited<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
-        self.solution.value(&self.unlimited(game, state)?)
+        self.solution.value(&unlimited(game, state, &self.game)?)
     }
 }
 

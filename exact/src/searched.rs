@@ -7,7 +7,7 @@ use turnstone_search::Stop;
 use turnstone_search::classic::{AlphaBeta, Control, Limits, MAX_DEPTH, WinLoss};
 
 use crate::limits::SolveLimits;
-use crate::values::{ExactValues, best_by};
+use crate::values::{ExactValues, best_by, unlimited};
 
 /// Exact values of the positions from which alpha-beta reaches the ends of the game within limits. Its depth grows until the
 /// result is decided, so that wins in few plies are found soon; games that take more than [`MAX_DEPTH`] plies to decide are
@@ -28,8 +28,6 @@ use crate::values::{ExactValues, best_by};
 pub struct Searched<G: Rules> {
     /// The game without limits.
     game: G,
-    /// Whether states have to be translated to it.
-    had_limits: bool,
     limits: SolveLimits,
     stop: Stop,
     search: Mutex<AlphaBeta<G, WinLoss>>,
@@ -47,11 +45,10 @@ impl<G: Notation> Searched<G> {
     /// one thread searches; with a limit of no nodes nothing is covered.
     #[must_use]
     pub fn new(game: &G, limits: SolveLimits) -> Self {
-        let had_limits = !game.spec().ply_limits.is_empty();
         let game = without_limits(game).unwrap_or_else(|_| game.clone());
         let entries = usize::try_from(limits.nodes).unwrap_or(usize::MAX).min(ENTRIES);
         let search = AlphaBeta::new(&game, WinLoss).with_table(entries * (size_of::<G::State>() + ENTRY));
-        Self { game, had_limits, limits, stop: Stop::default(), search: Mutex::new(search) }
+        Self { game, limits, stop: Stop::default(), search: Mutex::new(search) }
     }
 
     /// Asks with a table that is empty where the number of nodes is limited.
@@ -64,14 +61,6 @@ impl<G: Notation> Searched<G> {
             search.forget();
         }
         question(&mut search)
-    }
-
-    /// The state as one of the game without limits, whose texts are the same.
-    fn unlimited(&self, game: &G, state: &G::State) -> Option<G::State> {
-        if !self.had_limits {
-            return Some(*state);
-        }
-        self.game.parse_position(&game.position_text(state)).ok()
     }
 
     fn solve(&self, search: &mut AlphaBeta<G, WinLoss>, mut state: G::State) -> Option<i8> {
@@ -128,13 +117,13 @@ impl<G: Notation> Searched<G> {
 
 impl<G: Notation> ExactValues<G> for Searched<G> {
     fn value(&self, game: &G, state: &G::State) -> Option<i8> {
-        let state = self.unlimited(game, state)?;
+        let state = unlimited(game, state, &self.game)?;
         self.ask(|search| self.solve(search, state))
     }
 
     /// One query, in which the successors share a table.
     fn best_actions(&self, game: &G, state: &G::State) -> Option<Vec<Action>> {
-        let state = self.unlimited(game, state)?;
+        let state = unlimited(game, state, &self.game)?;
         self.ask(|search| best_by(&self.game, &state, |state| self.solve(search, *state)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use turnstone_env::{Action, ActionList, Rules, Side};
+use turnstone_env::{Action, ActionList, Notation, Rules, Side};
 use turnstone_search::Stop;
 
 use crate::limits::SolveLimits;
@@ -121,6 +121,15 @@ impl<S: Solver> SharedSolver<S> {
     pub fn stop_by(&mut self, stop: &Stop) {
         self.solver.get_mut().unwrap_or_else(PoisonError::into_inner).stop_by(stop);
     }
+}
+
+/// A position in the same game without ply limits. Both share the text of positions; without a limit the count in it is read
+/// and dropped.
+pub(crate) fn unlimited<G: Notation>(game: &G, state: &G::State, unlimited: &G) -> Option<G::State> {
+    if game.spec().ply_limits.is_empty() {
+        return Some(*state);
+    }
+    unlimited.parse_position(&game.position_text(state)).ok()
 }
 
 /// Exact values that ignore ply limits: the source is asked for every position as if it had just come up, with the counters
