@@ -46,7 +46,7 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venv", type=pathlib.Path, default=cache(), help="virtual environment, made if it is not there")
-    parser.add_argument("--build", type=pathlib.Path, help="folder of a release build with its examples [default: build]")
+    parser.add_argument("--build", type=pathlib.Path, help="folder of a release build [default: build]")
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.4, help="of each measurement, about")
@@ -77,12 +77,12 @@ def cache():
 
 
 def build():
-    """Builds the program, the example of `models` that measures inference, and the example game."""
+    """Builds the program and the example game."""
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     environment = os.environ | {"CARGO_TARGET_DIR": str(target)}
-    program = ["-p", "turnstone", "-p", "turnstone-models", "--bin", "turnstone", "--example", "precision"]
-    for folder, arguments in [(ROOT, program), (ROOT / "examples/own_game", ["--bin", "own_game"])]:
-        subprocess.run(["cargo", "build", "--quiet", "--release", *arguments], cwd=folder, env=environment, check=True)
+    for folder, program in [(ROOT, "turnstone"), (ROOT / "examples/own_game", "own_game")]:
+        command = ["cargo", "build", "--quiet", "--release", "-p", program, "--bin", program]
+        subprocess.run(command, cwd=folder, env=environment, check=True)
     return target / "release"
 
 
@@ -230,16 +230,14 @@ def limit(options):
 
 
 def inference(options, folder):
-    contests, slices = [], max(1, round(options.seconds / 0.003))
+    contests = []
     for game in GAMES:
         checkpoint, onnx = ROOT / f"games/src/{game}/agent.safetensors", folder / game / "model.onnx"
         run([options.build / "turnstone", "export", checkpoint, "--format", "onnx", "--out", onnx.parent])
         for batch in BATCHES:
             contest = Contest(f"{game}, batch {batch}", "evaluations/s")
-            command = [options.build / "examples" / "precision", "--best", "--batch", str(batch), "--rounds", str(slices)]
-            command += [*limit(options), checkpoint]
-            ours = Together(lambda command=command: arithmetics(run(command)))
-            contest.ours = {"f32": ours("f32"), "i8": ours("i8")}
+            for precision in ("f32", "i8"):
+                contest.ours[precision] = lambda task=(game, batch, precision): our_evaluations(options, *task)
             contests.append(contest)
             if options.smoke:
                 continue
@@ -249,10 +247,13 @@ def inference(options, folder):
     return contests
 
 
-def arithmetics(output):
-    """Rates by arithmetic, from lines whose names end with one and its instruction set."""
-    lines = map(json.loads, output.splitlines())
-    return {line["name"].rsplit("/", 1)[1].split()[0]: line["per_second"] for line in lines}
+def our_evaluations(options, game, batch, precision):
+    """By the network of the game's config: the best of short measurements, as those of `rate`."""
+    slices = 20
+    batches, seconds = ",".join(slices * [str(batch)]), str(options.seconds / slices)
+    command = [options.build / "turnstone", "bench", "inference", ROOT / f"configs/{game}.toml", "--json", *limit(options)]
+    command += ["--batch", batches, "--seconds", seconds, "--set", f'self_play.precision="{precision}"']
+    return max(row["evaluations_per_second"] for row in json.loads(run(command)))
 
 
 def observations(shape, rows):

@@ -35,7 +35,6 @@ pub(super) use tile::{Lanes, Product, Vector};
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use self::tile::Tiles;
 use super::areas::{Extent, LANES, for_each_area, of_next_tile};
@@ -100,52 +99,6 @@ impl Instructions {
             Instructions::Neon => cfg!(target_arch = "aarch64"),
             Instructions::Simd128 => cfg!(target_feature = "simd128"),
             Instructions::Portable => true,
-        }
-    }
-
-    /// Measures the peak rate of this thread, in floating-point operations per second: multiply-adds in registers only,
-    /// the upper bound for all layers. Returns the best of the rounds in 50 ms.
-    ///
-    /// `elapsed` is the clock: the time since a fixed moment. It must advance, and should resolve microseconds.
-    ///
-    /// ```
-    /// use std::time::Instant;
-    /// use turnstone_models::Instructions;
-    ///
-    /// let start = Instant::now();
-    /// assert!(Instructions::best().peak(|| start.elapsed()) > 0.0);
-    /// ```
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub fn peak(self, elapsed: impl Fn() -> Duration) -> f64 {
-        assert!(self.is_available(), "this processor has no {self:?}");
-        let (start, mut best) = (elapsed(), 0.0_f64);
-        loop {
-            let before = elapsed();
-            let operations = self.spin();
-            let after = elapsed();
-            if after > before {
-                best = best.max(operations as f64 / (after - before).as_secs_f64());
-            }
-            if after.saturating_sub(start) >= Duration::from_millis(50) {
-                return best;
-            }
-        }
-    }
-
-    /// Runs a fraction of a millisecond of multiply-adds. Returns the number of floating-point operations.
-    fn spin(self) -> u64 {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => avx512::spin(),
-            #[cfg(target_arch = "x86_64")]
-            Instructions::Avx2 => avx2::spin(),
-            #[cfg(target_arch = "aarch64")]
-            Instructions::Neon => neon::spin(),
-            #[cfg(target_feature = "simd128")]
-            Instructions::Simd128 => simd128::spin(),
-            _ => portable::spin(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use super::super::areas::{Area, LANES, of_shape};
 use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
-use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
+use super::tile::{self, Product, Vector, compute_tile};
 
 pub(super) struct Tiles;
 
@@ -54,16 +54,6 @@ fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, til
 #[target_feature(enable = "avx2,fma")]
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Registers, ROWS, STRIPS>(product, area, y);
-}
-
-/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
-pub(super) fn spin() -> u64 {
-    #[target_feature(enable = "avx2,fma")]
-    fn spin() -> u64 {
-        spin_vectors::<Registers, 6>()
-    }
-    // SAFETY: the function needs nothing but AVX2 and FMA, which `peak` has checked.
-    unsafe { spin() }
 }
 
 #[derive(Clone, Copy)]

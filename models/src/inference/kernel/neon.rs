@@ -8,7 +8,7 @@ use std::array::from_fn;
 
 use super::super::areas::{Area, LANES, of_shape};
 use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
-use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
+use super::tile::{self, Product, Vector, compute_tile};
 
 pub(super) struct Tiles;
 
@@ -46,11 +46,6 @@ fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, til
 
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Quarters, ROWS, STRIPS>(product, area, y);
-}
-
-/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
-pub(super) fn spin() -> u64 {
-    spin_vectors::<Quarters, 6>()
 }
 
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::super::areas::{Area, LANES, of_shape};
 use super::outer::{OuterProducts, OuterTile, OuterTiles, add_tile};
-use super::tile::{self, Lanes, Product, Vector, compute_tile, spin_vectors};
+use super::tile::{self, Lanes, Product, Vector, compute_tile};
 
 pub(super) struct Tiles;
 
@@ -32,11 +32,6 @@ fn add<const ROWS: usize, const STRIPS: usize>(products: &OuterProducts<'_>, til
 
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Lanes, ROWS, STRIPS>(product, area, y);
-}
-
-/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
-pub(super) fn spin() -> u64 {
-    spin_vectors::<Lanes, 3>()
 }
 
 /// A fused multiply-add is a function call, and slow, where the target has no instruction for it.

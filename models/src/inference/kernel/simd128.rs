@@ -9,7 +9,7 @@ use std::arch::wasm32::*;
 use std::array::from_fn;
 
 use super::super::areas::{Area, LANES, of_shape};
-use super::tile::{self, Product, Vector, compute_tile, spin_vectors};
+use super::tile::{self, Product, Vector, compute_tile};
 
 pub(super) struct Tiles;
 
@@ -27,11 +27,6 @@ impl tile::Tiles for Tiles {
 
 fn compute<const ROWS: usize, const STRIPS: usize>(product: &Product<'_>, area: &Area<'_>, y: &mut [f32]) {
     compute_tile::<Quarters, ROWS, STRIPS>(product, area, y);
-}
-
-/// Runs a fixed number of multiply-adds. Returns the number of floating-point operations.
-pub(super) fn spin() -> u64 {
-    spin_vectors::<Quarters, 2>()
 }
 
 #[derive(Clone, Copy)]

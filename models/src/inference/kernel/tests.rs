@@ -248,15 +248,3 @@ fn no_boards_are_no_work() {
 fn a_wrong_length_is_refused() {
     Layer::new(&[0.0; 12], &[0.0; 4], 1).apply(2, &[0.0; 7], &mut [0.0; 8], Finish::Plain);
 }
-
-#[test]
-fn the_peak_is_that_of_the_fastest_round() {
-    for instructions in Instructions::available() {
-        // Rounds of 0, 10, 20 and 30 ms; the pauses between them take no time.
-        let times = [0, 0, 0, 0, 10, 10, 30, 30, 60].map(Duration::from_millis);
-        let calls = std::cell::Cell::new(0);
-        let clock = || times[calls.replace(calls.get() + 1)];
-        assert_eq!(instructions.peak(clock), instructions.spin() as f64 / 0.01, "{instructions:?}");
-        assert_eq!(calls.get(), times.len());
-    }
-}

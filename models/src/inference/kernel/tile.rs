@@ -147,22 +147,3 @@ fn finish_strip<V: Vector>(finish: Finish, y: &mut [f32; LANES], sums: V) {
     }
     .store(y);
 }
-
-/// Runs a fixed number of multiply-adds in `N` independent chains. Returns the number of floating-point operations.
-#[inline(always)]
-pub(super) fn spin_vectors<V: Vector, const N: usize>() -> u64 {
-    const STEPS: u64 = 50_000;
-    let (x, weight) = (std::hint::black_box(0.5), V::load(&std::hint::black_box([0.5; LANES])));
-    let mut sums = [weight; N];
-    for _ in 0..STEPS {
-        for sum in &mut sums {
-            *sum = sum.multiply_add(x, weight);
-        }
-    }
-    let mut stored = [[0.0; LANES]; N];
-    for i in 0..N {
-        sums[i].store(&mut stored[i]);
-    }
-    std::hint::black_box(stored);
-    STEPS * (N * LANES) as u64 * 2
-}
