@@ -141,60 +141,6 @@ impl Referee<'_> {
         }
     }
 
-    /// Confirms by the rules a game that was read from a file: that its moves are legal, that it ended where it had to,
-    /// and that result, ending and incidents follow from that. The game is known to be of this opening's plan.
-    ///
-    /// # Errors
-    /// The first fault, in words.
-    pub(super) fn confirm(&self, game: &GameRecord, opening: &Opening) -> Result<(), String> {
-        let theirs = self.game.line_texts(&self.game.start(), &opening.actions);
-        if game.opening_plies != theirs.len() || theirs != game.moves[..game.opening_plies] {
-            return Err(format!("it does not begin with opening {}", game.opening));
-        }
-        let mut state = opening.state.clone();
-        let mut incidents = game.incidents.iter().peekable();
-        let mut replaced = [false; 2];
-        for ply in game.opening_plies..=game.moves.len() {
-            let mover = self.game.mover(&state);
-            let incident = incidents.next_if(|incident| incident.ply == ply);
-            if incident.is_some_and(|incident| incident.agent != game.agents[mover.index()]) {
-                return Err(format!("the incident at ply {ply} is not the mover's"));
-            }
-            if incident.is_some() && replaced[mover.index()] {
-                return Err(format!("the incident at ply {ply} belongs to an agent that no longer plays"));
-            }
-            replaced[mover.index()] |= incident.is_some();
-            let end = self.ended(&state);
-            let Some(text) = game.moves.get(ply) else {
-                // A fault ends a game that would have gone on.
-                let expected = match (end, incident) {
-                    (Some(end), None) => Some(end),
-                    (None, Some(incident)) if self.penalty(incident.kind) == Some(Penalty::Lose) => {
-                        Some(End { result: -mover.sign() as i8, ending: incident.kind })
-                    }
-                    _ => None,
-                };
-                let as_said = |end: &End| (end.result, end.ending) == (game.result, game.ending);
-                if !expected.as_ref().is_some_and(as_said) {
-                    return Err("its result or ending does not follow from its moves".into());
-                }
-                break;
-            };
-            if end.is_some() {
-                return Err(format!("it continues after its end at ply {ply}"));
-            }
-            if incident.is_some_and(|incident| self.penalty(incident.kind) != Some(Penalty::Random)) {
-                return Err(format!("it continues after the incident at ply {ply}"));
-            }
-            let action = self.game.parse_action(&state, text).map_err(|error| format!("move {}: {error}", ply + 1))?;
-            self.game.try_play(&mut state, action).map_err(|error| format!("move {}: {error}", ply + 1))?;
-        }
-        match incidents.next() {
-            Some(incident) => Err(format!("an incident at ply {} does not belong to it", incident.ply)),
-            None => Ok(()),
-        }
-    }
-
     /// Consequence of a fault of this kind; `None` if it is not a fault.
     fn penalty(&self, kind: Ending) -> Option<Penalty> {
         match kind {

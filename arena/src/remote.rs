@@ -61,10 +61,8 @@ pub struct RemoteRound<'a> {
     pub header: &'a TournamentHeader,
     /// The games, in the order in which they are needed.
     pub plans: &'a [PlannedGame],
-    /// Checks the record of the game with this index in `plans`.
-    pub check: &'a dyn Fn(usize, &GameRecord) -> Result<(), String>,
-    /// Takes a checked record.
-    pub put: &'a dyn Fn(usize, GameRecord) -> Result<()>,
+    /// Takes the record of the game with this index in `plans`, or says what is wrong with it.
+    pub put: &'a dyn Fn(usize, GameRecord) -> Result<Result<(), String>>,
     /// Whether the game with this index is still needed: a test may end a match early.
     pub is_needed: &'a dyn Fn(usize) -> bool,
     /// Ends it when raised.

@@ -184,8 +184,6 @@ impl<'a> Tournament<'a> {
         for (i, plan) in plans.iter().enumerate() {
             if let Some(game) = done.remove(&plan.number) {
                 ensure!(is_of(&game, plan), "{path}: game {} belongs to another tournament", plan.number);
-                let confirmed = self.referee().confirm(&game, &self.openings[plan.opening]);
-                confirmed.map_err(|fault| anyhow!("{path}: game {}: {fault}", plan.number))?;
                 (running.progress)(&game);
                 board.put(i, game);
             }
@@ -284,11 +282,12 @@ impl<'a> Tournament<'a> {
     }
 }
 
-/// Whether a game read from a journal matches this plan.
+/// Whether a game from a journal or another machine matches this plan.
 fn is_of(game: &GameRecord, plan: &PlannedGame) -> bool {
-    let GameRecord { agents, opening, opening_plies, moves, result, .. } = game;
+    let GameRecord { agents, opening, opening_plies, moves, result, incidents, .. } = game;
     let planned = *agents == plan.agents && *opening == plan.opening;
-    planned && (-1..=1).contains(result) && *opening_plies <= moves.len()
+    let known = incidents.iter().all(|incident| agents.contains(&incident.agent));
+    planned && known && (-1..=1).contains(result) && *opening_plies <= moves.len()
 }
 
 fn lock(board: &Mutex<FinishedGames>) -> MutexGuard<'_, FinishedGames> {

@@ -51,9 +51,9 @@ impl Remote for Leader {
             )?,
             stage: format!("games of {} agents", round.agents.len()),
             count: round.plans.len(),
-            put: &mut |number, item| {
-                let checked = read(item).and_then(|record| (round.check)(number, &record).map(|()| record));
-                checked.map_or_else(|fault| Ok(Err(fault)), |record| (round.put)(number, record).map(Ok))
+            put: &mut |number, item| match read(item) {
+                Ok(record) => (round.put)(number, record),
+                Err(fault) => Ok(Err(fault)),
             },
             is_needed: round.is_needed,
             stop: round.stop,

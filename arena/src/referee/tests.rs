@@ -1,4 +1,4 @@
-//! Games with faults of players, and records that are confirmed.
+//! Games with faults of players.
 
 use super::super::record::TournamentFormat;
 use super::*;
@@ -98,50 +98,6 @@ fn or_random_moves_replace_the_players_whose_time_is_over() {
             assert_eq!(record.ending, kind);
         }
         assert!(record.incidents.iter().all(|incident| incident.kind == kind && incident.agent == 4));
-    }
-}
-
-#[test]
-fn games_are_confirmed_and_forged_ones_are_not() {
-    let game = Erased::<_, turnstone_games::MuTorere>::with_knowledge(MuTorere::default());
-    for (penalty, then, kind) in [Penalty::Lose, Penalty::Random]
-        .into_iter()
-        .flat_map(|penalty| faults().map(|(then, kind)| (penalty, then, kind)))
-        .chain([(Penalty::Lose, Ok(Duration::ZERO), Ending::Rules)])
-    {
-        let (record, _) = played(then, penalty);
-        let settings = TournamentSettings {
-            out_of_time: penalty,
-            ..TournamentSettings::plain(TournamentFormat::RoundRobin, 2, 1)
-        };
-        let referee = Referee { game: &game, settings: &settings };
-        let opening = Opening { actions: Vec::new(), state: game.start() };
-        assert_eq!(referee.confirm(&record, &opening), Ok(()), "{kind:?}, {penalty:?}");
-        let forged = |change: &dyn Fn(&mut GameRecord)| {
-            let mut forged = record.clone();
-            change(&mut forged);
-            assert!(forged == record || referee.confirm(&forged, &opening).is_err(), "{forged:?}");
-        };
-        for result in -1..=1 {
-            forged(&|game| game.result = result);
-        }
-        for ending in Ending::ALL {
-            forged(&|game| game.ending = ending);
-        }
-        forged(&|game| drop(game.moves.pop()));
-        forged(&|game| game.moves.push("1".into()));
-        forged(&|game| game.moves[1] = "nonsense".into());
-        forged(&|game| game.moves[1] = game.moves[0].clone());
-        forged(&|game| game.opening_plies = 1);
-        if penalty == Penalty::Lose || kind != Ending::OutOfTime {
-            forged(&|game| game.incidents.clear()); // random moves in place of a player's look like the player's
-        }
-        let other = Incident { ply: 1, agent: 99, kind: Ending::Crash, what: String::new() };
-        forged(&|game| game.incidents.push(other.clone()));
-        forged(&|game| game.incidents.insert(0, Incident { ply: 0, agent: game.agents[0], ..other.clone() }));
-        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.agent = 99));
-        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.ply += 1));
-        forged(&|game| game.incidents.iter_mut().for_each(|incident| incident.kind = Ending::Rules));
     }
 }
 
