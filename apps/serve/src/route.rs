@@ -17,8 +17,6 @@ pub enum Route {
     Agent(String),
     /// The list of runs.
     Runs,
-    /// The list of runs as JSON.
-    RunsJson,
     /// The page of a run.
     Run(String),
     /// The sections of a run's page that change while it trains.
@@ -53,7 +51,6 @@ impl Route {
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         match parts[..] {
             ["runs"] | ["runs", ""] => Some(Self::Runs),
-            ["runs.json"] => Some(Self::RunsJson),
             ["compare"] => Some(Self::Compare(compared(query.unwrap_or_default())?)),
             ["agents", file] => Some(Self::Agent(file.strip_suffix(".safetensors")?.to_owned())),
             ["runs", run] | ["runs", run, ""] => Some(Self::Run(run.to_owned())),
@@ -176,7 +173,7 @@ mod tests {
                 Some(Route::Compare(runs)) => runs,
                 Some(Route::Page(name) | Route::Agent(name) | Route::Run(name) | Route::Live(name) | Route::Games(name)) => vec![name],
                 Some(Route::Report(name) | Route::Checkpoint(name, _)) => vec![name],
-                Some(Route::Runs | Route::RunsJson) | None => vec![],
+                Some(Route::Runs) | None => vec![],
             };
             for name in names {
                 let name = sweep_run(&name).map_or(name.clone(), |(sweep, _)| sweep.to_owned());

@@ -77,7 +77,6 @@ impl Site {
             Route::Page(name) => self.assets.get(name).cloned(),
             Route::Agent(game) => self.agents.get(game.as_str()).cloned(),
             Route::Runs => Some(self.list()),
-            Route::RunsJson => Some(self.list_json()),
             Route::Run(name) => self.run(name, false),
             Route::Live(name) => self.run(name, true),
             Route::Games(name) => self.sample_games(name),
@@ -124,40 +123,18 @@ impl Site {
         Some(run.map_err(|fault| format!("{fault:#}")))
     }
 
-    fn rows(&self) -> Result<Vec<Row>, Reply> {
-        let entries = self.runs.entries();
-        let entries = entries.map_err(|fault| Reply::refused(500, &format!("the runs cannot be listed: {fault}")))?;
+    fn list(&self) -> Reply {
+        let entries = match self.runs.entries() {
+            Ok(entries) => entries,
+            Err(fault) => return Reply::refused(500, &format!("the runs cannot be listed: {fault}")),
+        };
         let row = |entry: run_list::Entry| {
             let run = if entry.is_run { self.live_run(&entry.name) } else { None };
             let has_checkpoint = self.runs.file(&entry.name, Checkpoint::Latest.file()).is_some();
             Row { entry, run, has_checkpoint }
         };
-        Ok(entries.into_iter().map(row).collect())
-    }
-
-    fn list(&self) -> Reply {
-        self.rows().map_or_else(|reply| reply, |rows| Reply::run_page(pages::runs(&rows, &self.runs_folder)))
-    }
-
-    fn list_json(&self) -> Reply {
-        let rows = match self.rows() {
-            Ok(rows) => rows,
-            Err(reply) => return reply,
-        };
-        let run = |row: &Row| {
-            let run = row.run.as_ref()?.as_ref().ok()?;
-            Some(serde_json::json!({
-                "name": row.entry.name,
-                "game": run.config.game,
-                "iteration": run.history.last().map_or(0, |last| last.iteration),
-                "iterations": run.config.run.iterations,
-                "seconds_left": run.time_left().map(|left| left.as_secs()),
-                "score": run.newest_score(),
-                "checkpoint": row.has_checkpoint,
-            }))
-        };
-        let list: Vec<_> = rows.iter().filter_map(run).collect();
-        Reply::found(JSON, serde_json::Value::from(list).to_string())
+        let rows: Vec<Row> = entries.into_iter().map(row).collect();
+        Reply::run_page(pages::runs(&rows, &self.runs_folder))
     }
 
     fn run(&self, name: &str, live: bool) -> Option<Reply> {
