@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use turnstone_base::times::duration;
 use turnstone_models::StepReport;
-use turnstone_search::CacheStats;
 
 use crate::tensorboard::EventLog;
 use turnstone_arena::grading::Grade;
@@ -120,60 +119,8 @@ impl MatchMetrics {
     }
 }
 
-/// Wall time by stage.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct StageTimes {
-    /// Self-play.
-    pub self_play: Duration,
-    /// Learning.
-    pub learn: Duration,
-    /// Self-play and learning at the same time, which is part of both.
-    pub both: Duration,
-    /// Matches and grading.
-    pub matches: Duration,
-    /// Writing checkpoints, replay shards, states and metrics.
-    pub files: Duration,
-    /// Core time in which workers of self-play and of matches had nothing left to do and waited for the last one.
-    pub idle: Duration,
-}
-
-impl StageTimes {
-    /// Adds the times of another iteration.
-    pub fn add(&mut self, other: &Self) {
-        self.self_play += other.self_play;
-        self.learn += other.learn;
-        self.both += other.both;
-        self.matches += other.matches;
-        self.files += other.files;
-        self.idle += other.idle;
-    }
-
-    /// Formats the shares of the stages in a wall time, and that of the idle time in the core time.
-    #[must_use]
-    pub fn summary(&self, whole: Duration, cores: usize) -> String {
-        let percent = |part: Duration, of: Duration| 100.0 * part.as_secs_f64() / of.as_secs_f64().max(1e-9);
-        let Self { self_play, learn, both, matches, files, idle } = *self;
-        let stages = [
-            ("self-play", self_play.saturating_sub(both)),
-            ("learning", learn.saturating_sub(both)),
-            ("both at once", both),
-            ("matches", matches),
-            ("files", files),
-        ];
-        let rest = ("rest", whole.saturating_sub(stages.iter().map(|(_, time)| *time).sum()));
-        let shares = stages.into_iter().chain([rest]).filter(|(_, time)| !time.is_zero());
-        let shares: Vec<String> = shares.map(|(name, time)| format!("{name} {:.1} %", percent(time, whole))).collect();
-        let idle = percent(idle, whole * u32::try_from(cores).unwrap_or(u32::MAX));
-        format!(
-            "{}: {}; {idle:.1} % of the core time idle at the ends of self-play and matches",
-            duration(whole),
-            shares.join(", ")
-        )
-    }
-}
-
 /// Durations and rates of an iteration: of the time since the line before, or since the program started.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Timing {
     /// Seconds of self-play.
     pub self_play_seconds: f64,
@@ -195,27 +142,6 @@ pub struct Timing {
     pub evaluations_per_second: Option<f64>,
     /// Mean number of positions per evaluator batch, if self-play was in this process.
     pub mean_batch: Option<f64>,
-}
-
-impl Timing {
-    /// Computes the rates from the durations, the number of positions searched, and self-play's cache statistics.
-    #[must_use]
-    pub fn new(times: &StageTimes, whole: Duration, positions: u64, cache: &CacheStats) -> Self {
-        let seconds = times.self_play.as_secs_f64();
-        let is_known = cache.batches > 0; // games that were played elsewhere come without
-        Self {
-            self_play_seconds: seconds,
-            learn_seconds: times.learn.as_secs_f64(),
-            both_seconds: times.both.as_secs_f64(),
-            match_seconds: times.matches.as_secs_f64(),
-            file_seconds: times.files.as_secs_f64(),
-            seconds: whole.as_secs_f64(),
-            idle_core_seconds: Some(times.idle.as_secs_f64()),
-            positions_per_second: Some(positions as f64 / seconds),
-            evaluations_per_second: is_known.then(|| cache.evaluations() as f64 / seconds),
-            mean_batch: is_known.then(|| cache.mean_batch()),
-        }
-    }
 }
 
 impl Metrics {
@@ -475,30 +401,6 @@ pub fn opponent_tag(what: &str, opponent: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_summary_divides_the_whole_time() {
-        let seconds = Duration::from_secs;
-        let mut times = StageTimes {
-            self_play: seconds(60),
-            learn: seconds(30),
-            both: seconds(20),
-            matches: seconds(10),
-            files: seconds(5),
-            idle: seconds(8),
-        };
-        times.add(&times.clone());
-        assert_eq!(
-            times.summary(seconds(200), 2),
-            "3 min 20 s: self-play 40.0 %, learning 10.0 %, both at once 20.0 %, matches 10.0 %, files 5.0 %, rest \
-             15.0 %; 4.0 % of the core time idle at the ends of self-play and matches"
-        );
-        let alone = StageTimes { self_play: seconds(4), ..StageTimes::default() };
-        assert!(alone.summary(seconds(4), 1).starts_with("4 s: self-play 100.0 %; 0.0 %"));
-        let timing = Timing::new(&times, seconds(200), 240, &CacheStats::default());
-        assert_eq!((timing.both_seconds, timing.match_seconds, timing.file_seconds), (40.0, 20.0, 10.0));
-        assert_eq!((timing.idle_core_seconds, timing.positions_per_second), (Some(16.0), Some(2.0)));
-    }
 
     #[test]
     fn a_line_is_read_and_written_as_it_was() {

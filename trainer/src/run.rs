@@ -127,13 +127,13 @@ impl Run<'_> {
             reporter.line(Metrics::LEGEND);
         }
         self.clock = WallClock::start();
-        let ending = loop {
+        loop {
             let iteration = self.state.iteration;
             if iteration >= iterations {
-                break Ending::Finished;
+                return Ok(Ending::Finished);
             }
             if time.is_some_and(|time| self.clock.elapsed() >= time) {
-                break Ending::Stopped { iteration };
+                return Ok(Ending::Stopped { iteration });
             }
             match self.iterate() {
                 Ok(metrics) => {
@@ -142,14 +142,10 @@ impl Run<'_> {
                     reporter.line(&metrics.line(iterations, left));
                     watch(&metrics);
                 }
-                Err(error) if error.is::<Interrupted>() => break Ending::Stopped { iteration },
+                Err(error) if error.is::<Interrupted>() => return Ok(Ending::Stopped { iteration }),
                 Err(error) => return Err(self.ended(&error)),
             }
-        };
-        if self.state.iteration > first {
-            reporter.line(&format!("time: {}", self.clock.summary()));
         }
-        Ok(ending)
     }
 
     /// Runs one iteration.
@@ -202,7 +198,7 @@ impl Run<'_> {
         if !self.setup.config.run.overlap || self.is_last(iteration) {
             let start = Instant::now();
             let reports = self.learn(iteration)?;
-            self.clock.stages.learn += start.elapsed();
+            self.clock.stages.learn_seconds += start.elapsed().as_secs_f64();
             return Ok(reports);
         }
         let ((shard, counts), reports) = self.self_play_beside(iteration + 1, |run| run.learn(iteration))?;

@@ -94,7 +94,8 @@ fn other_threads(overlap: bool) -> Vec<u8> {
     let (one, other) = (place.run("one"), place.run("other"));
     let (code, text) = finish(place.start(&one));
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("time: ") && text.contains("both at once") == overlap, "{text}");
+    let text = fs::read_to_string(one.join("metrics.jsonl")).expect("written");
+    assert_eq!(text.lines().any(|line| !line.contains(r#""both_seconds":0.0,"#)), overlap, "{text}");
     let changes =
         ["self_play.threads=3", "self_play.concurrent_games=17", "self_play.cached_positions=0", "learn.threads=1"];
     let config = place.config.to_str().expect("UTF-8");

@@ -59,8 +59,8 @@ impl Run<'_> {
         if let Some(truth) = &self.truth {
             evaluation.grade = Some(self.grade(&agent, truth)?);
         }
-        self.clock.stages.matches += start.elapsed();
-        self.clock.stages.idle += idle.take();
+        self.clock.stages.match_seconds += start.elapsed().as_secs_f64();
+        self.clock.idle += idle.take();
         Ok(evaluation)
     }
 

@@ -56,7 +56,7 @@ impl Run<'_> {
             self.events.text(&opponent_tag("game", &record.header.agents[1]), &record.sample(), step);
         }
         self.events.flush();
-        self.clock.stages.files += start.elapsed();
+        self.clock.stages.file_seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 }

@@ -9,7 +9,6 @@ use anyhow::{Result, anyhow};
 
 use super::{Interrupted, Run, Setup};
 use crate::config::Config;
-use crate::metrics::StageTimes;
 use crate::run_folder::GameCounts;
 use turnstone_agents::CALIBRATION_POSITIONS;
 use turnstone_search::Stop;
@@ -23,8 +22,8 @@ impl Run<'_> {
     /// Plays the games of an iteration, and writes their positions to disk.
     pub(super) fn self_play(&mut self, iteration: u64) -> Result<(Shard, GameCounts)> {
         let (setup, task) = (self.setup, self.task(iteration));
-        let (games, (), times) = play_beside(&setup, &task, || Ok(()))?;
-        self.clock.stages.add(&StageTimes { learn: Duration::ZERO, both: Duration::ZERO, ..times });
+        let (games, (), [time, _]) = play_beside(&setup, &task, || Ok(()))?;
+        self.clock.played(time, Duration::ZERO, &games.stats);
         self.store(games)
     }
 
@@ -36,8 +35,8 @@ impl Run<'_> {
         learn: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<((Shard, GameCounts), T)> {
         let (setup, task) = (self.setup, self.task(iteration));
-        let (games, learned, times) = play_beside(&setup, &task, || learn(self))?;
-        self.clock.stages.add(&times);
+        let (games, learned, [time, learning]) = play_beside(&setup, &task, || learn(self))?;
+        self.clock.played(time, learning, &games.stats);
         Ok((self.store(games)?, learned))
     }
 
@@ -49,7 +48,6 @@ impl Run<'_> {
         let unsound = |fault| anyhow!("the positions of iteration {} cannot be learned from: {fault}", shard.iteration);
         shard.validate(game.spec().actions).map_err(unsound)?;
         self.clock.files(|| folder.save_shard(&shard, game))?;
-        self.clock.work.add(&games.stats);
         Ok((shard, counts))
     }
 
@@ -70,7 +68,7 @@ fn play_beside<T>(
     setup: &Setup<'_>,
     task: &Task,
     work: impl FnOnce() -> Result<T>,
-) -> Result<(SelfPlayGames, T, StageTimes)> {
+) -> Result<(SelfPlayGames, T, [Duration; 2])> {
     let (progress, halt, start) = (SelfPlayCounters::default(), Stop::default(), Instant::now());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -103,14 +101,7 @@ fn play_beside<T>(
             let fault = format!("{endless} games of self-play had no end in {MOST_PLIES} plies and count as draws");
             setup.reporter.warning(&format!("{fault}: set a limit of plies, if the game has one"));
         }
-        let times = StageTimes {
-            self_play,
-            learn,
-            both: learn.min(self_play),
-            idle: games.stats.idle,
-            ..StageTimes::default()
-        };
-        Ok((games, worked, times))
+        Ok((games, worked, [self_play, learn]))
     })
 }
 
