@@ -8,23 +8,20 @@ pub use journal::WalkJournal;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
 use turnstone_agents::exact::{Certificate, Claim, Extent, MoveReader, Moves};
 use turnstone_agents::search::Stop;
 use turnstone_agents::search::hash::hash;
 use turnstone_agents::{
-    Agent, Book, Change, Chosen, DynExactValues, DynWalk, Findings, LoadedNetwork, LosingMove, Network, PlayableGame,
-    Role, Search, SearchRequest,
+    Agent, Book, Change, DynExactValues, DynWalk, Findings, LoadedNetwork, LosingMove, Network, PlayableGame, Role,
+    Search, SearchRequest,
 };
 use turnstone_base::checksum::crc32_text;
-use turnstone_base::streams::{Purpose, stream};
+use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, ActionList, AnyState, Side};
 
-use crate::asking::{MOST_AT_ONCE, Question, ask_all};
+use crate::asking::{MOST_AT_ONCE, ask_on_threads};
 use crate::openings::read_book;
 use crate::saved_games::PlayedGame;
 
@@ -234,53 +231,46 @@ impl Certifying<'_> {
 
     /// Moves in place of those after which the agent is lost, one for each of their positions; `None` if `stop` was raised.
     fn by_search(&self, walk: &mut dyn DynWalk) -> Result<Option<Vec<(AnyState, Action)>>> {
-        let mut judge = self.agent.adjusted(Change::Simulations(DEEPER)).search(self.asked, MOST_AT_ONCE)?;
+        let judge = self.agent.adjusted(Change::Simulations(DEEPER));
         let losing = walk.losing_moves();
-        let mut found: Vec<(AnyState, Action)> = Vec::with_capacity(losing.len());
-        let mut next = losing.iter().filter(|losing| losing.safe.is_empty());
-        found.extend(losing.iter().filter_map(|losing| Some((losing.state.clone(), *losing.safe.first()?))));
-        let mut next = || next.next().map(|losing| self.question(losing, &losing.state)).transpose();
-        let request = SearchRequest::stopped_by(self.stop);
-        let mut put = |losing: &LosingMove, _: &AnyState, chosen: Chosen, search: &mut dyn Search, seat: usize| {
-            let analysed = search.analysis(seat).map_or_else(Vec::new, |analysis| analysis.actions);
-            let ranked = analysed.iter().map(|action| action.root.action).chain([chosen?]);
-            let best = ranked.chain(losing.open.iter().copied()).find(|action| losing.open.contains(action));
-            found.extend(best.map(|action| (losing.state.clone(), action)));
-            Ok(())
-        };
-        ask_all(&mut *judge, losing.len(), &request, &mut next, &mut put)?;
-        Ok((!self.stop.is_raised()).then_some(found))
+        let safe = losing.iter().filter_map(|losing| Some((losing.state.clone(), *losing.safe.first()?)));
+        let asked: Vec<&LosingMove> = losing.iter().filter(|losing| losing.safe.is_empty()).collect();
+        let found = ask_on_threads(
+            [|| judge.search(self.asked, MOST_AT_ONCE).map_err(anyhow::Error::new)].into_iter(),
+            asked.len(),
+            &SearchRequest::stopped_by(self.stop),
+            &|number| self.question(&asked[number].state),
+            &|number, _, chosen, search, seat| {
+                let LosingMove { state, open, .. } = asked[number];
+                let analysed = search.analysis(seat).map_or_else(Vec::new, |analysis| analysis.actions);
+                let ranked = analysed.iter().map(|action| action.root.action).chain([chosen?]);
+                let best = ranked.chain(open.iter().copied()).find(|action| open.contains(action));
+                Ok(best.map(|action| (state.clone(), action)))
+            },
+        )?;
+        let found = found.filter(|_| !self.stop.is_raised());
+        Ok(found.map(|found| safe.chain(found.into_iter().flatten()).collect()))
     }
 
     /// The agent's moves in these positions; `None` if `stop` was raised.
     fn answers(&self, searches: &mut [Box<dyn Search>], questions: &[AnyState]) -> Result<Option<Vec<Action>>> {
-        let share = questions.len().div_ceil(searches.len());
-        let request = SearchRequest::stopped_by(self.stop);
-        let answers = Mutex::new(vec![None; questions.len()]);
-        let first_free = AtomicUsize::new(0);
-        let work = |search: &mut dyn Search| {
-            let mut next = || {
-                let key = first_free.fetch_add(1, Ordering::Relaxed);
-                questions.get(key).map(|state| self.question(key, state)).transpose()
-            };
-            ask_all(search, share, &request, &mut next, &mut |key: usize, _, chosen, _, _| {
-                answers.lock().unwrap_or_else(PoisonError::into_inner)[key] = Some(chosen?);
-                Ok(())
-            })
-        };
-        thread::scope(|scope| {
-            let work = &work;
-            let threads: Vec<_> = searches.iter_mut().map(|search| scope.spawn(move || work(&mut **search))).collect();
-            threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })?;
-        Ok(answers.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect())
+        ask_on_threads(
+            searches.iter_mut().map(|search| {
+                let search = &mut **search;
+                move || Ok(search)
+            }),
+            questions.len(),
+            &SearchRequest::stopped_by(self.stop),
+            &|number| self.question(&questions[number]),
+            &|_, _, chosen, _, _| Ok(chosen?),
+        )
     }
 
     /// A position as the agent sees it.
-    fn question<T>(&self, key: T, state: &AnyState) -> Result<Question<T>> {
+    fn question(&self, state: &AnyState) -> Result<(AnyState, Stream)> {
         let state = self.as_asked(state)?;
         let rng = stream(self.seed, Purpose::Play, [hash(&state), 0]);
-        Ok(Question { key, state, rng })
+        Ok((state, rng))
     }
 
     /// A position in the game that the agent is asked in.

@@ -13,16 +13,13 @@ pub use truth_set::{TruthPosition, TruthSet, TruthSetError};
 use turnstone_base::streams::{Purpose, Stream, stream};
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use rand::RngExt;
 use turnstone_agents::search::Stop;
-use turnstone_agents::{Agent, DynExactValues, Phase, PlayableGame, PlayerFault, Search, SearchRequest};
+use turnstone_agents::{Agent, Chosen, DynExactValues, Phase, PlayableGame, PlayerFault, Search, SearchRequest};
 use turnstone_env::{Action, ActionList, AnyState, DynGame};
 
-use crate::asking::{MOST_AT_ONCE, Question, ask_all};
+use crate::asking::{MOST_AT_ONCE, ask_on_threads};
 
 /// An agent's move in one position of a truth set.
 struct Answer {
@@ -51,61 +48,35 @@ pub fn grade(
     progress: &(dyn Fn() + Sync),
     stop: &Stop,
 ) -> anyhow::Result<Option<Grade>> {
-    let answers = Mutex::new(Vec::with_capacity(set.positions.len()));
-    let first_free = AtomicUsize::new(0);
-    let threads = threads.max(1);
-    let share = set.positions.len().div_ceil(threads);
-    let work = || {
-        let mut next = || {
-            let number = first_free.fetch_add(1, Ordering::Relaxed);
-            set.positions.get(number).map(|position| question(game, number, &position.text, seed)).transpose()
-        };
-        let mut put = |number: usize, state: &AnyState, chosen, prediction| {
-            let answer = answer(game, &set.positions[number], state, chosen, prediction)?;
-            answers.lock().expect("no thread panics while it holds the list").push((number, answer));
+    let answers = ask_on_threads(
+        (0..threads.max(1)).map(|_| || agent.search(game, MOST_AT_ONCE).map_err(anyhow::Error::new)),
+        set.positions.len(),
+        &SearchRequest::stopped_by(stop),
+        &|number| question(game, number, &set.positions[number].text, seed),
+        &|number, state, chosen, search, _| {
+            let (action, prediction) = answered(game, state, chosen, search)?;
+            let answer = answer(game, &set.positions[number], state, action, prediction)?;
             progress();
-            Ok(())
-        };
-        ask(game, agent, share, &mut next, &mut put, stop)
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })?;
-    let mut answers = answers.into_inner().expect("all threads have ended well");
-    // Sorted, as floating-point sums depend on the order of their terms.
-    answers.sort_unstable_by_key(|&(number, _)| number);
-    let answers: Vec<Answer> = answers.into_iter().map(|(_, answer)| answer).collect();
-    Ok((answers.len() == set.positions.len()).then(|| summarise(&answers)))
+            Ok(answer)
+        },
+    )?;
+    Ok(answers.map(|answers| summarise(&answers)))
 }
 
 /// A position in which an agent is asked for a move, by its number.
-fn question(game: &dyn DynGame, number: usize, text: &str, seed: u64) -> anyhow::Result<Question<usize>> {
-    let (state, rng) = (game.parse_position(text)?, stream(seed, Purpose::Play, [number as u64, 0]));
-    Ok(Question { key: number, state, rng })
+fn question(game: &dyn DynGame, number: usize, text: &str, seed: u64) -> anyhow::Result<(AnyState, Stream)> {
+    Ok((game.parse_position(text)?, stream(seed, Purpose::Play, [number as u64, 0])))
 }
 
-/// Gives the next position; `None` after the last.
-type Next<'a> = dyn FnMut() -> anyhow::Result<Option<Question<usize>>> + 'a;
-/// Takes the number of a position, an agent's move in it, and its network's prediction if there is one.
-type Put<'a> = dyn FnMut(usize, &AnyState, Action, Option<[f32; 3]>) -> anyhow::Result<()> + 'a;
-
-/// Asks an agent in all positions, until `stop` is raised.
-fn ask(
-    game: &dyn PlayableGame,
-    agent: &Agent,
-    share: usize,
-    next: &mut Next<'_>,
-    put: &mut Put<'_>,
-    stop: &Stop,
-) -> anyhow::Result<()> {
-    let mut search = agent.search(game, MOST_AT_ONCE)?;
-    let request = SearchRequest::stopped_by(stop);
-    ask_all(&mut *search, share, &request, next, &mut |number, state, chosen, search, _| {
-        let prediction = search.predict(state)?;
-        let prediction = prediction.map(|found| found.evaluation.win_draw_loss(game.mover(state)));
-        put(number, state, chosen?, prediction)
-    })
+/// An agent's move in a position, and its network's prediction if there is one.
+fn answered(
+    game: &dyn DynGame,
+    state: &AnyState,
+    chosen: Chosen,
+    search: &mut dyn Search,
+) -> anyhow::Result<(Action, Option<[f32; 3]>)> {
+    let prediction = search.predict(state)?;
+    Ok((chosen?, prediction.map(|found| found.evaluation.win_draw_loss(game.mover(state)))))
 }
 
 /// Values of an action in a position of the set, and of the position.
@@ -265,6 +236,8 @@ mod tests {
     use super::*;
     use turnstone_agents::Effort;
     use turnstone_env::Params;
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn difficult_positions_are_drawn() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use turnstone_agents::Effort;
 use turnstone_env::Params;
@@ -49,7 +49,7 @@ fn brute_force(
         return value;
     }
     let played: Vec<Action> = if game.mover(state) == seat {
-        let Question { state, rng, .. } = certifying.question(0, state).expect("a position");
+        let (state, rng) = certifying.question(state).expect("a position");
         search.new_game(0, &state, rng);
         vec![search.choose(0, &state).expect("a move")]
     } else {
@@ -262,7 +262,7 @@ fn repaired_agents_come_to_the_value_of_the_game() {
         let mut search = agent.search(&*game, 1).expect("a search");
         for (state, action) in &corrections {
             assert!(walk.has_met(state) && game.mover(state) == seat);
-            let Question { state, rng, .. } = certifying.question(0, state).expect("a position");
+            let (state, rng) = certifying.question(state).expect("a position");
             search.new_game(0, &state, rng);
             assert_ne!(search.choose(0, &state), Ok(*action), "{name}");
         }

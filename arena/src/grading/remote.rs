@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use turnstone_agents::search::Stop;
-use turnstone_agents::{Agent, PlayableGame};
-use turnstone_env::AnyState;
+use turnstone_agents::{Agent, PlayableGame, SearchRequest};
 
 use super::report::Grade;
 use super::truth_set::TruthSet;
-use super::{Answer, answer, ask, question, summarise};
-use crate::asking::Question;
+use super::{Answer, answer, answered, question, summarise};
+use crate::asking::{MOST_AT_ONCE, ask_on_threads};
 use crate::remote::{Remote, RemoteAnswer, RemotePositions, is_portable};
 
 /// [`grade`](super::grade) by other machines, with the same result.
@@ -68,20 +67,23 @@ pub fn answers_to(
     seed: u64,
     stop: &Stop,
 ) -> anyhow::Result<Option<Vec<(usize, RemoteAnswer)>>> {
-    let mut answers = Vec::with_capacity(positions.len());
-    let mut waiting = positions.iter();
-    let mut next = || -> anyhow::Result<Option<Question<usize>>> {
-        let Some(&(number, text)) = waiting.next() else { return Ok(None) };
-        let question = question(game, number, text, seed)?;
-        anyhow::ensure!(game.outcome(&question.state).is_none(), "position `{text}`: the game is over");
-        Ok(Some(question))
-    };
-    let mut put = |number: usize, state: &AnyState, chosen, prediction| {
-        let action = game.action_text(state, chosen);
-        answers.push((number, RemoteAnswer { action, prediction }));
-        Ok(())
-    };
-    ask(game, agent, positions.len(), &mut next, &mut put, stop)?;
-    answers.sort_unstable_by_key(|(number, _)| *number);
-    Ok((answers.len() == positions.len()).then_some(answers))
+    let answers = ask_on_threads(
+        [|| agent.search(game, MOST_AT_ONCE).map_err(anyhow::Error::new)].into_iter(),
+        positions.len(),
+        &SearchRequest::stopped_by(stop),
+        &|i| {
+            let (number, text) = positions[i];
+            let (state, rng) = question(game, number, text, seed)?;
+            anyhow::ensure!(game.outcome(&state).is_none(), "position `{text}`: the game is over");
+            Ok((state, rng))
+        },
+        &|i, state, chosen, search, _| {
+            let (action, prediction) = answered(game, state, chosen, search)?;
+            Ok((positions[i].0, RemoteAnswer { action: game.action_text(state, action), prediction }))
+        },
+    )?;
+    Ok(answers.map(|mut answers| {
+        answers.sort_unstable_by_key(|(number, _)| *number);
+        answers
+    }))
 }
