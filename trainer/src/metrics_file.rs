@@ -17,21 +17,3 @@ pub(crate) fn objects(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<Strin
         (number, object())
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use turnstone_base::checksum::seal_line;
-
-    #[test]
-    fn damage_is_named() {
-        let (bare, sealed) = (r#"{"iteration":1}"#, seal_line(r#"{"iteration":2}"#));
-        let bytes = [sealed.as_bytes(), b"\n", bare.as_bytes(), b"\n\xff\n{\"half"].concat();
-        let read: Vec<Result<String, String>> = objects(&bytes).map(|(_, object)| object).collect();
-        assert_eq!(read[0], Ok(r#"{"iteration":2}"#.into()));
-        assert!(read[1].as_ref().unwrap_err().contains("its checksum is missing"));
-        assert_eq!(read[2..], [Err("it is not UTF-8".into())]);
-        let changed = sealed.replace(":2", ":3") + "\n";
-        assert!(objects(changed.as_bytes()).all(|(_, object)| object.is_err()));
-    }
-}

@@ -1,7 +1,7 @@
 //! TensorBoard event files, written by `tensorboard-rs`. If they cannot be written, the run continues with a warning.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,7 +27,7 @@ struct EventFile {
     /// Time of the last event in seconds since 1970. Later events are never earlier, even if the clock is set back: viewers
     /// order events by time.
     last: f64,
-    writer: RecordWriter<Box<dyn Write + Send>>,
+    writer: RecordWriter<BufWriter<File>>,
 }
 
 impl EventLog {
@@ -35,24 +35,22 @@ impl EventLog {
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         match create(folder) {
-            Ok((path, file, begin)) => Self::over(path, Box::new(BufWriter::new(file)), begin),
+            Ok((path, file, begin)) => {
+                let writer = RecordWriter::new(BufWriter::new(file));
+                let mut log = Self { file: Some(EventFile { path, last: begin, writer }) };
+                log.attempt(|file| {
+                    let mut event = Event::new();
+                    event.set_file_version("brain.Event:2".to_owned());
+                    file.write(event)
+                });
+                log.flush();
+                log
+            }
             Err(fault) => {
                 warn(&format!("TensorBoard events are off: {}: {fault}", folder.display()));
                 Self { file: None }
             }
         }
-    }
-
-    /// Begins an event file at `path`, which `output` writes to, at a time.
-    fn over(path: PathBuf, output: Box<dyn Write + Send>, begin: f64) -> Self {
-        let mut log = Self { file: Some(EventFile { path, last: begin, writer: RecordWriter::new(output) }) };
-        log.attempt(|file| {
-            let mut event = Event::new();
-            event.set_file_version("brain.Event:2".to_owned());
-            file.write(event)
-        });
-        log.flush();
-        log
     }
 
     /// Writes a scalar, unless it is not finite.
@@ -226,55 +224,5 @@ pub(crate) mod tests {
         [7, 8].into_iter().for_each(|step| log.scalar("loss/policy", 1.0, step));
         drop(log);
         assert!(read(folder.path()).iter().map(Event::get_wall_time).is_sorted());
-    }
-
-    /// Writes to a log as a run does, and returns whether it is still on.
-    fn use_log(mut log: EventLog) -> bool {
-        for step in 0..2000 {
-            log.scalar("loss/policy", 1.0, step);
-        }
-        log.text("arena/game", "B5 A3", 2000);
-        log.flush();
-        log.file.is_some()
-    }
-
-    /// The cases of failures, in a process of their own, whose output is looked at.
-    fn fail() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let blocked = folder.path().join("file");
-        fs::write(&blocked, "").expect("writable");
-        assert!(!use_log(EventLog::open(&blocked.join("below"))));
-        #[cfg(target_os = "linux")]
-        {
-            let full = || File::options().write(true).open("/dev/full").expect("it is there");
-            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(full()), 0.0)));
-            assert!(!use_log(EventLog::over(blocked.clone(), Box::new(BufWriter::new(full())), 0.0)));
-        }
-        let log = EventLog::open(&folder.path().join("removed"));
-        #[cfg(unix)]
-        fs::remove_dir_all(folder.path().join("removed")).expect("it was there");
-        assert!(cfg!(not(unix)) || !use_log(log));
-        assert!(use_log(EventLog::open(&folder.path().join("sound"))), "a log of later works");
-    }
-
-    #[test]
-    fn failures_cost_one_warning_each() {
-        const INSIDE: &str = "TURNSTONE_TEST_EVENT_LOG";
-        if std::env::var_os(INSIDE).is_some() {
-            return fail();
-        }
-        let name = "tensorboard::tests::failures_cost_one_warning_each";
-        let mut tests = std::process::Command::new(std::env::current_exe().expect("this program"));
-        let output = tests.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").output().expect("it runs");
-        let text = String::from_utf8(output.stderr).expect("UTF-8");
-        assert!(output.status.success(), "{text}");
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(lines.iter().all(|line| line.starts_with("warning: TensorBoard events are off")), "{text}");
-        #[cfg(target_os = "linux")]
-        for (line, fault) in lines.iter().zip(["below: ", "No space", "No space", "was removed"]) {
-            assert!(line.contains(fault), "{text}");
-        }
-        let cases = [1, 1, 2].iter().zip([true, cfg!(unix), cfg!(target_os = "linux")]).filter(|(_, here)| *here);
-        assert_eq!(lines.len(), cases.map(|(number, _)| number).sum::<usize>(), "{text}");
     }
 }

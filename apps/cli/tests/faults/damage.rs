@@ -3,26 +3,6 @@
 use super::*;
 
 #[test]
-fn damaged_metrics_are_named() {
-    let place = Place::new();
-    let (whole, run) = (place.copy("whole", 5), place.copy("damaged", 5));
-    assert_eq!(resume(&whole).0, Some(0));
-    change(&run.join("metrics.jsonl"), |bytes| {
-        let middle = bytes.len() / 2;
-        let at = middle + bytes[middle..].iter().position(u8::is_ascii_digit).expect("a digit");
-        bytes[at] = if bytes[at] == b'9' { b'1' } else { bytes[at] + 1 };
-    });
-    let report = ["report", text(&run), "--no-grade"];
-    let report = Command::new(env!("CARGO_BIN_EXE_turnstone")).args(report).output().expect("it runs");
-    let fault = String::from_utf8(report.stderr).expect("UTF-8");
-    assert!(!report.status.success() && fault.contains("metrics.jsonl: line "), "{fault}");
-    let (code, output) = resume(&run);
-    let warnings = warnings(&output);
-    assert!(code == Some(0) && warnings.len() == 1 && warnings[0].contains("metrics.jsonl: line "), "{output}");
-    assert!(same_result(&run, &whole));
-}
-
-#[test]
 fn what_an_interruption_leaves_is_removed() {
     let place = Place::new();
     let (whole, run) = (place.copy("whole", 5), place.copy("copy", 5));
