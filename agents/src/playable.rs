@@ -125,7 +125,8 @@ impl Phase {
         }
     }
 
-    /// The phase by the whole number of parts of a game that are still left: from three on the opening, two the midgame.
+    /// The phase by how many parts of the game, of as many as a game chooses, are still left: from three on the opening, two the
+    /// midgame, fewer the endgame.
     #[must_use]
     pub fn by_parts_left(parts: usize) -> Self {
         match parts {

@@ -148,7 +148,7 @@ pub struct Sampling {
 /// no new positions any more.
 ///
 /// # Errors
-/// The agent cannot play this game, or fails.
+/// The agent cannot play this game, or fails, or there is no such position.
 pub fn sample(
     game: &dyn PlayableGame,
     truth: &dyn DynExactValues,
@@ -188,6 +188,12 @@ pub fn sample(
         let found = set.positions.len() - before;
         barren = if found == 0 { barren + 1 } else { 0 };
         (0..found).for_each(|_| progress());
+    }
+    if set.positions.is_empty() && sampling.count > 0 {
+        let of_phase = sampling.phase.map_or(String::new(), |phase| format!(" of the {}", phase.name()));
+        let critical = if sampling.critical { "critical " } else { "" };
+        let why = if stop.is_raised() { "before the interruption" } else { "whose exact value is known" };
+        anyhow::bail!("found no {critical}position{of_phase} {why}");
     }
     Ok(set)
 }
@@ -247,6 +253,9 @@ mod tests {
             let sampling = Sampling { count: 60, phase: None, critical, seed: 3, starts: vec![] };
             sample(&*game, &*truth, &sampling, &|| (), &Stop::default()).expect("it plays").positions
         };
+        let none = Sampling { count: 5, phase: Some(Phase::Opening), critical: false, seed: 3, starts: vec![] };
+        let fault = sample(&*game, &*truth, &none, &|| (), &Stop::default()).expect_err("all are of the midgame");
+        assert_eq!(fault.to_string(), "found no position of the opening whose exact value is known");
         let losing_moves = |position: &TruthPosition| {
             let sign = game.mover(&game.parse_position(&position.text).expect("a position")).sign() as i8;
             let best = position.actions.iter().map(|&(_, value)| sign * value).max().expect("a move");

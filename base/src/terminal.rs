@@ -1,7 +1,8 @@
 //! The terminal: its size, and progress on standard error, as bars on a terminal and plain lines elsewhere.
 
 use std::io::{IsTerminal, Write, stderr};
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use console::{Term, measure_text_width};
 use indicatif::{ProgressDrawTarget, ProgressStyle};
@@ -120,6 +121,13 @@ impl Reporter {
         ProgressBar::with_draw_target(Some(len), target).with_style(style).with_message(stage.to_owned())
     }
 
+    /// Counts the parts of a stage: a [`Reporter::bar`], or elsewhere a line every ten seconds.
+    #[must_use]
+    pub fn steps(&self, stage: &str, len: u64) -> Steps {
+        let told = (!self.shows_bars() && !self.quiet).then(|| Mutex::new(Instant::now()));
+        Steps { stage: stage.to_owned(), bar: self.bar(stage, len), told }
+    }
+
     /// Creates a bar for `len` games, with a long message at its right, hidden like [`Reporter::bar`].
     #[must_use]
     pub fn watched_bar(&self, len: u64) -> ProgressBar {
@@ -137,6 +145,34 @@ impl Reporter {
             bar.enable_steady_tick(EVERY);
         }
         bar
+    }
+}
+
+/// Progress of a stage of many parts.
+#[derive(Debug)]
+pub struct Steps {
+    stage: String,
+    bar: ProgressBar,
+    /// When the last line was printed, where there is no bar.
+    told: Option<Mutex<Instant>>,
+}
+
+impl Steps {
+    /// Counts a part that is done.
+    pub fn done(&self) {
+        const EVERY: Duration = Duration::from_secs(10);
+        self.bar.inc(1);
+        let Some(mut told) = self.told.as_ref().and_then(|told| told.lock().ok()) else { return };
+        if told.elapsed() >= EVERY {
+            *told = Instant::now();
+            let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            print_stderr(format!("{}: {done} of {all}", self.stage));
+        }
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
     }
 }
 

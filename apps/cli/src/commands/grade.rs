@@ -96,8 +96,8 @@ impl Grade {
             reporter.line(&format!("{} positions in {}", set.positions.len(), path.display()));
         }
         let Some(agent) = agent else { return Ok(ExitCode::SUCCESS) };
-        let bar = reporter.bar("grading", set.positions.len() as u64);
-        let progress = || bar.inc(1);
+        let steps = reporter.steps("grading", set.positions.len() as u64);
+        let progress = || steps.done();
         let grading = match cluster {
             None => grade(game, &agent, &set, self.seed, cores(), &progress, stop)?,
             Some(cluster) => {
@@ -107,7 +107,7 @@ impl Grade {
                 grading
             }
         };
-        bar.finish_and_clear();
+        steps.clear();
         let Some(grading) = grading else {
             print_stderr("the grading was interrupted before its end");
             return Ok(ExitCode::from(130));
@@ -135,11 +135,11 @@ impl Grade {
             let Some(truth) = game.exact_values(&self.tables, Effort::Full)? else {
                 bail!("{} has no exact values with these parameters", game.name());
             };
-            let bar = reporter.bar("sampling", count as u64);
+            let steps = reporter.steps("sampling", count as u64);
             let starts = self.starts.as_deref().map_or(Ok(Vec::new()), |path| read_starts(path, game))?;
             let sampling = Sampling { count, phase: self.phase, critical: self.critical, seed: self.seed, starts };
-            let set = sample(game, &*truth, &sampling, &|| bar.inc(1), stop)?;
-            bar.finish_and_clear();
+            let set = sample(game, &*truth, &sampling, &|| steps.done(), stop)?;
+            steps.clear();
             return Ok(set);
         }
         let Some(set) = known(game)? else {
@@ -176,6 +176,9 @@ fn text(grade: &Grading) -> String {
     let line = |name: &str, share: &Share| {
         let [low, high] = share.interval.map(|end| 100.0 * end);
         let (value, Share { positions, kept, .. }) = (100.0 * share.value(), share);
+        if *positions == 0 {
+            return format!("{name:<22} {positions:>10} {kept:>8} {:>9}", "-");
+        }
         format!("{name:<22} {positions:>10} {kept:>8} {value:>7.2} %   [{low:.2}, {high:.2}]")
     };
     let mut lines = vec![head, line("all", &grade.all), line("critical", &grade.critical)];
