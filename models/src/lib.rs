@@ -77,9 +77,9 @@ pub use shape::{BoardShape, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
 #[cfg(feature = "train")]
 pub use train::{
-    BatchError, Example, ILLEGAL, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, Objective, OptimiserConfig,
-    Output, PolicyValueNet, RowLoss, StateError, StepReport, TrainingBatch, batch_loss, load_state, masked_log_policy,
-    save_state,
+    BatchError, Example, ILLEGAL, ILLEGAL_LOGIT, LearnError, Learner, LearnerState, Loss, Objective, Optimiser,
+    OptimiserConfig, Output, PolicyValueNet, RowLoss, StateError, StepReport, TrainingBatch, batch_loss, load_state,
+    masked_log_policy, save_state,
 };
 /// Declares the settings of a kind of network.
 #[doc(no_inline)]

@@ -1,4 +1,4 @@
-//! Training by burn: batches, the networks and the loss, gradients, AdamW, the learner and its files. All that depends on burn
+//! Training by burn: batches, the networks and the loss, gradients, AdamW and Muon, the learner and its files. All that depends on burn
 //! is in here.
 
 mod batch;
@@ -6,6 +6,7 @@ mod state;
 mod network;
 mod loss;
 mod operations;
+mod muon;
 mod adamw;
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu;
@@ -14,7 +15,7 @@ mod gradients;
 mod learner;
 
 pub use batch::{BatchError, Example, ILLEGAL, TrainingBatch};
-pub use config::{LearnError, OptimiserConfig};
+pub use config::{LearnError, Optimiser, OptimiserConfig};
 #[cfg(feature = "gpu")]
 pub(crate) use gpu::gpus;
 pub use learner::{Learner, StepReport};

@@ -4,8 +4,8 @@ use crate::gradients::{batch_of, further};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_models::{
-    BoardShape, Example, ILLEGAL, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, OptimiserConfig,
-    ResidualConv, ResidualGraph, ResidualMlp, Shape, TrainingBatch, load_state, save_state, softmax,
+    BoardShape, Example, ILLEGAL, Inference, LearnError, Learner, Neighbourhood, NetworkConfig, Optimiser,
+    OptimiserConfig, ResidualConv, ResidualGraph, ResidualMlp, Shape, TrainingBatch, load_state, save_state, softmax,
 };
 
 const SHAPE: Shape = Shape::flat(12, 6);
@@ -101,7 +101,8 @@ fn a_resumed_run_is_the_uninterrupted_one_bit_for_bit() {
     for (network, further) in
         networks().into_iter().flat_map(|network| [(network.clone(), vec![]), (network, further())])
     {
-        resumes(&network, &OptimiserConfig { further, ..optimiser() });
+        resumes(&network, &OptimiserConfig { further: further.clone(), ..optimiser() });
+        resumes(&network, &OptimiserConfig { further, optimiser: Optimiser::Muon, ..optimiser() });
     }
 }
 

@@ -54,6 +54,31 @@ fn the_layout_is_named_in_its_order() {
     assert_eq!(layout[0].shape, [5, 8]);
 }
 
+#[cfg(feature = "train")]
+#[test]
+fn matrices_are_hidden_between_observation_and_outputs() {
+    let board = BoardShape {
+        point_planes: 2,
+        points: 3,
+        directions: vec![vec![Some(1), Some(2), None]],
+        lattice: [1, 3],
+        cells: (0..3).collect(),
+    };
+    let action_kinds = vec![("to".to_owned(), (0..3).map(Some).collect())];
+    let shape = Shape { board, action_kinds, ..Shape::flat(6, 3) };
+    let hidden = |text| {
+        let network = Network::new(&read_from(text).unwrap(), &shape).unwrap();
+        let (layout, hidden) = (network.layout(), network.hidden_matrices());
+        hidden.into_iter().map(|place| layout[place].name.clone()).collect::<Vec<_>>()
+    };
+    let blocks = ["blocks.0.first.weight", "blocks.0.second.weight"].map(String::from);
+    let and = |heads: &[&str]| [&blocks[..], &heads.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()].concat();
+    assert_eq!(hidden(r#"{"kind":"residual_mlp","blocks":1,"width":4}"#), and(&["value_hidden.weight"]));
+    let of_graph = and(&["policy_points.weight", "value_points.weight", "value_hidden.weight"]);
+    assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4}"#), of_graph);
+    assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4,"heads":"shared"}"#), of_graph);
+}
+
 #[test]
 fn sizes_out_of_range_are_refused() {
     let error = |blocks, width, shape: Shape| mlp(blocks, width).layout(&shape).unwrap_err().to_string();

@@ -157,6 +157,27 @@ impl Network {
         self.layers.iter().flat_map(tensors).collect()
     }
 
+    /// Places in the layout of the matrices between others: of layers that read no observation and give no output.
+    #[cfg(feature = "train")]
+    pub(crate) fn hidden_matrices(&self) -> Vec<usize> {
+        let outputs: Vec<Var> = self.heads.iter().map(|&head| self.last_layer(head)).collect();
+        let is_observed = |x| matches!(self.ops[self.computed(x).0], Op::Inputs | Op::Points);
+        let hidden = |(index, op): (usize, &Op)| match *op {
+            Op::Linear { x, layer, .. } if !is_observed(x) && !outputs.contains(&Var(index)) => Some(2 * layer),
+            _ => None,
+        };
+        self.ops.iter().enumerate().filter_map(hidden).collect()
+    }
+
+    /// The layer whose results a head gives in another order or form.
+    #[cfg(feature = "train")]
+    fn last_layer(&self, head: Var) -> Var {
+        match self.ops[head.0] {
+            Op::Flatten { x } | Op::Actions { x } => self.last_layer(x),
+            _ => head,
+        }
+    }
+
     /// Logits of all actions, `[1, actions]`.
     pub(crate) fn policy(&self) -> Var {
         self.heads[POLICY]

@@ -4,6 +4,7 @@
 //! takes 13 to 60 times as long on the shipped networks (`docs/lab/speed.md`). Here the moments are saved by name and
 //! restored bit for bit, and the norm is clipped over all tensors together.
 
+use super::muon;
 use crate::weights::Weights;
 
 /// Constants of the update; see [`OptimiserConfig`](crate::OptimiserConfig) for their ranges.
@@ -18,7 +19,8 @@ pub(crate) struct Rule {
     pub(crate) gradient_scale: f64,
 }
 
-/// Applies update number `step`, counted from 1, in place. Only matrices decay, biases do not.
+/// Applies update number `step`, counted from 1, in place. Only matrices decay, biases do not. Tensors that `by_muon` names by
+/// their places have steps of [Muon](muon) instead, with its momentum in `moment1`.
 pub(crate) fn update(
     weights: &mut Weights,
     moment1: &mut Weights,
@@ -26,13 +28,18 @@ pub(crate) fn update(
     gradients: &Weights,
     step: u64,
     rule: &Rule,
+    by_muon: &[usize],
 ) {
     let exponent = i32::try_from(step).unwrap_or(i32::MAX); // the powers are 0 long before
     let rate = rule.learning_rate / (1.0 - rule.beta1.powi(exponent));
     let correction2 = 1.0 / (1.0 - rule.beta2.powi(exponent));
     let tensors = weights.tensors_mut().iter_mut().zip(gradients.tensors());
     let moments = moment1.tensors_mut().iter_mut().zip(moment2.tensors_mut());
-    for ((weight, gradient), (m, v)) in tensors.zip(moments) {
+    for (place, ((weight, gradient), (m, v))) in tensors.zip(moments).enumerate() {
+        if by_muon.contains(&place) {
+            muon::update(weight, m, gradient, rule.gradient_scale as f32, rule.learning_rate, rule.weight_decay);
+            continue;
+        }
         let decays = weight.shape.len() > 1;
         let keep = if decays { 1.0 - rule.learning_rate * rule.weight_decay } else { 1.0 };
         let numbers = weight.data.iter_mut().zip(&gradient.data);
@@ -98,7 +105,7 @@ mod tests {
         let (mut w, mut m, mut v) = ([2.0_f64; 2], 0.0, 0.0);
         for (step, gradient) in [(1, 3.0_f32), (2, -1.0)] {
             let gradients = one_matrix_one_bias([gradient; 2]);
-            update(&mut weights, &mut moment1, &mut moment2, &gradients, step, &rule);
+            update(&mut weights, &mut moment1, &mut moment2, &gradients, step, &rule, &[]);
             let g = 0.5 * f64::from(gradient);
             (m, v) = (0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g);
             let t = step as i32;

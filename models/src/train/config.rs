@@ -6,10 +6,22 @@ use crate::device::ComputeDevice;
 use crate::error::NetworkError;
 use crate::network::HeadSpec;
 
+turnstone_base::words! {
+    /// What makes steps of gradients.
+    pub enum Optimiser {
+        /// AdamW.
+        AdamW = "adamw",
+        /// Muon for the matrices of hidden layers, AdamW for the others and the biases.
+        Muon = "muon",
+    }
+}
+
 /// Constants of training. The learning rate is not among them: it is an argument of each step.
 #[derive(Debug, Clone)]
 pub struct OptimiserConfig {
-    /// Device that computes the gradients; AdamW always runs on the processor.
+    /// What makes steps of gradients.
+    pub optimiser: Optimiser,
+    /// Device that computes the gradients; the optimiser always runs on the processor.
     pub device: ComputeDevice,
     /// Decoupled weight decay of matrices (biases do not decay), times the learning rate per step; 0 to 1.
     pub weight_decay: f64,
@@ -30,6 +42,7 @@ pub struct OptimiserConfig {
 impl Default for OptimiserConfig {
     fn default() -> Self {
         OptimiserConfig {
+            optimiser: Optimiser::default(),
             device: ComputeDevice::default(),
             weight_decay: 1e-4,
             clip_norm: 1.0,

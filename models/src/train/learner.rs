@@ -1,4 +1,4 @@
-//! The learner: gradients of a batch, AdamW and an average of the weights.
+//! The learner: gradients of a batch, the optimiser and an average of the weights.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::adamw::{self, Rule};
 use super::batch::TrainingBatch;
-use super::config::{LearnError, OptimiserConfig};
+use super::config::{LearnError, Optimiser, OptimiserConfig};
 use super::gradients::Gradients;
 use super::loss::{LossSums, Objective};
 use super::state::LearnerState;
@@ -87,6 +87,8 @@ pub struct Learner {
     state: LearnerState,
     optimiser: OptimiserConfig,
     gradients: Gradients,
+    /// Places of the tensors that Muon updates.
+    by_muon: Vec<usize>,
     threads: usize,
 }
 
@@ -122,7 +124,11 @@ impl Learner {
             }
         }
         let gradients = Gradients::new(optimiser, &state)?;
-        Ok(Learner { state, optimiser: optimiser.clone(), gradients, threads: 1 })
+        let by_muon = match optimiser.optimiser {
+            Optimiser::AdamW => Vec::new(),
+            Optimiser::Muon => state.with_all_heads()?.hidden_matrices(),
+        };
+        Ok(Learner { state, optimiser: optimiser.clone(), gradients, by_muon, threads: 1 })
     }
 
     /// Sets the maximum number of threads of a step, at least 1; the default is 1. The results do not depend on it. A
@@ -131,7 +137,7 @@ impl Learner {
         self.threads = threads.max(1);
     }
 
-    /// Takes one step of AdamW on `batch` with a learning rate from 0 to 1.
+    /// Takes one step of the optimiser on `batch` with a learning rate from 0 to 1.
     ///
     /// # Errors
     /// The batch is empty or of another shape, the learning rate is out of range, or the loss or the gradient is not
@@ -157,7 +163,7 @@ impl Learner {
             gradient_scale: (self.optimiser.clip_norm / report.gradient_norm).min(1.0),
         };
         let LearnerState { weights, moment1, moment2, average, steps, .. } = &mut self.state;
-        adamw::update(weights, moment1, moment2, gradients, step, &rule);
+        adamw::update(weights, moment1, moment2, gradients, step, &rule, &self.by_muon);
         let warm = step as f64;
         adamw::average_in(average, weights, self.optimiser.ema_decay.min((1.0 + warm) / (10.0 + warm)));
         *steps = step;

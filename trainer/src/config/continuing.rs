@@ -6,12 +6,13 @@ use super::{Config, Override};
 
 /// The keys that may not change when a run continues, or the beginnings of their paths, each with the reason and what to do
 /// instead. All others may. `configs/README.md` has the same list.
-const FIXED: [(&str, &str); 12] = [
+const FIXED: [(&str, &str); 13] = [
     ("seed", "every random stream of the run depends on it; start another run"),
     ("game.", "its positions and its network belong to this game; start another run"),
     ("net.", "its weights are those of this network; start another run"),
     ("learn.batch", STEPS_DUE),
     ("learn.samples_per_position", STEPS_DUE),
+    ("learn.optimiser", "its state has the moments of this optimiser; start another run"),
     ("learn.targets", "its state has the heads of these targets; start another run"),
     ("arena.simulations", SCORES),
     ("arena.method", SCORES),
@@ -119,7 +120,7 @@ mod tests {
         let all = Config::default().by_path();
         let is_known = |fixed: &str| fixed == "game." || all.keys().any(|key| key == fixed || key.starts_with("net."));
         assert!(FIXED.iter().all(|(fixed, _)| is_known(fixed)), "{FIXED:?}");
-        assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 13, "{all:?}");
+        assert_eq!(all.keys().filter(|key| why_fixed(key).is_some()).count(), 14, "{all:?}");
     }
 
     #[test]
@@ -144,7 +145,8 @@ mod tests {
              of the run; start another run"
         );
         let fixed = "seed=3|game.stones=3|net.width=64|net.kind=residual_graph|arena.opponents=[]|arena.ladder_games=2|\
-            arena.simulations=5|arena.method=puct|arena.opening_plies=[0, 2]|run.from=00000000|learn.samples_per_position=2";
+            arena.simulations=5|arena.method=puct|arena.opening_plies=[0, 2]|run.from=00000000|learn.samples_per_position=2|\
+            learn.optimiser=muon";
         for change in fixed.split('|') {
             let key = change.split_once('=').map_or(change, |(key, _)| key);
             let fault = refused(change);

@@ -6,17 +6,19 @@ use serde::Serialize;
 use turnstone_base::machine::or_all_cores;
 use turnstone_base::settings;
 use turnstone_base::settings::{Fault, Settings};
-use turnstone_models::{ComputeDevice, OptimiserConfig};
+use turnstone_models::{ComputeDevice, Optimiser, OptimiserConfig};
 
 use crate::targets::TargetSpec;
 
 settings! {
-    /// AdamW on the cross-entropies of policy and win/draw/loss and on the losses of other targets, and the replay window.
+    /// Learning from the cross-entropies of policy and win/draw/loss and on the losses of other targets, and the replay window.
     #[derive(Clone, PartialEq, Debug, Serialize)]
     pub struct LearnConfig {
         /// Positions per step.
         pub batch: usize = 256, 1..=65_536;
-        /// Device that computes the gradients; AdamW always runs on the processor.
+        /// `muon` for the matrices of hidden layers and AdamW for the rest, or AdamW alone.
+        pub optimiser: Optimiser;
+        /// Device that computes the gradients; the optimiser always runs on the processor.
         pub device: ComputeDevice = OptimiserConfig::default().device;
         /// Threads of a step; 0: one per core. Does not change any result.
         pub threads: usize = 0, 0..=1024;
@@ -59,6 +61,7 @@ impl LearnConfig {
     #[must_use]
     pub fn optimiser(&self) -> OptimiserConfig {
         OptimiserConfig {
+            optimiser: self.optimiser,
             device: self.device,
             weight_decay: self.weight_decay,
             clip_norm: self.clip_norm,
