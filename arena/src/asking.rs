@@ -20,6 +20,9 @@ pub(crate) fn seats_for(most: usize, share: usize) -> usize {
     most.min(MOST_AT_ONCE).min(share.div_ceil(2)).max(1)
 }
 
+/// What is an answer: from the number of a position, the position, what the search has chosen, the search, and its seat.
+type Take<'a, T> = dyn Fn(usize, &AnyState, Chosen, &mut dyn Search, usize) -> Result<T> + Sync + 'a;
+
 /// Asks searches, each made on a thread of its own, about `count` positions, in which the game is not over. `question` gives
 /// them by their numbers, with the random streams of the games that begin there. `take` turns what a seat of the search has
 /// chosen into an answer. Returns the answers in order; `None` if the flag of the request was raised before the end.
@@ -31,7 +34,7 @@ pub(crate) fn ask_on_threads<S: DerefMut<Target = dyn Search>, T: Send>(
     count: usize,
     request: &SearchRequest,
     question: &(dyn Fn(usize) -> Result<(AnyState, Stream)> + Sync),
-    take: &(dyn Fn(usize, &AnyState, Chosen, &mut dyn Search, usize) -> Result<T> + Sync),
+    take: &Take<'_, T>,
 ) -> Result<Option<Vec<T>>> {
     let (stop, share) = (&request.control.stop, count.div_ceil(searches.len()));
     let first_free = AtomicUsize::new(0);
