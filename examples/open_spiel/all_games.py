@@ -7,8 +7,8 @@
 A game is accepted if `turnstone.open_spiel` makes it and `turnstone.check_game` finds no fault in random games. With
 `--train` its network is trained for that many minutes of processor time, exported to ONNX, and plays 40 games from random
 openings against OpenSpiel's own `MCTSBot` in C++, which has random rollouts, both with 1,000 simulations a move. Then its
-moves are graded in positions that `MCTSBot` proves to be won or drawn within 20,000 simulations. Each game has a process of its own:
-some of OpenSpiel's end theirs.
+moves are graded in positions that `MCTSBot` proves to be won or drawn within 20,000 simulations. Each game has a process of
+its own: some of OpenSpiel's end theirs.
 
 `--out` gets a line for every game as it ends. With the same file again, the games that have a line there are not tried again.
 """

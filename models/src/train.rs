@@ -1,5 +1,5 @@
-//! Training by burn: batches, the networks and the loss, gradients, AdamW and Muon, the learner and its files. All that depends on burn
-//! is in here.
+//! Training by burn: batches, the networks and the loss, gradients, AdamW and Muon, the learner and its files. All that depends
+//! on burn is in here.
 
 mod batch;
 mod state;

@@ -44,8 +44,8 @@ pub(crate) struct Analyse {
     /// Print one JSON object, as it is done without a terminal for networks
     #[arg(long)]
     json: bool,
-    /// Number of threads, with a network. It does not change the answers to queries; one position is searched by all threads together, whose
-    /// result repeats with one only [default: one per core]
+    /// Number of threads, with a network. It does not change the answers to queries; one position is searched by all threads
+    /// together, whose result repeats with one only [default: one per core]
     #[arg(long, value_parser = thread_count)]
     threads: Option<usize>,
 }
