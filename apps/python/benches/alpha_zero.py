@@ -85,13 +85,15 @@ def trained(text, path, minutes, simulations):
 
 
 def match(text, path, games=40):
-    """The score against OpenSpiel's search in C++."""
+    """The score against OpenSpiel's search in C++. The network is compiled for it, which its authors leave out."""
+    import jax
     import pyspiel
     from open_spiel.python.algorithms.alpha_zero import evaluator
 
     alpha_zero, settings = config(text, path, 1000)
     model = alpha_zero._init_model_from_config(settings)
     model.load_checkpoint(-1)
+    model.inference = jax.jit(model.inference)
     game, chance, score = pyspiel.load_game(text), random.Random(1), 0
     own = alpha_zero._init_bot(settings, game, evaluator.AlphaZeroEvaluator(game, model), True)
     for number in range(games // 2):
