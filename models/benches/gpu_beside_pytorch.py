@@ -24,6 +24,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POINTS, PLANES, ACTIONS = 64, 5, 448  # Konane 8x8: three planes of points, two for the whole board
 HEAD, VALUE = 8, 64  # channels of a head, hidden units of the value head
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def main():
@@ -92,7 +93,7 @@ def ours(options, what, device, channels, blocks):
     if on_gpu:
         sets |= {"self_play.concurrent_games": options.games, "self_play.games_per_iteration": 2 * options.games}
     else:
-        sets |= {"self_play.concurrent_games": 24, "self_play.games_per_iteration": 24 * os.cpu_count()}
+        sets |= {"self_play.concurrent_games": 24, "self_play.games_per_iteration": 24 * CORES}
     part, key = {
         "self-play positions": ("self-play", "positions_per_second"),
         "learner steps": ("learner", "steps_per_second"),
@@ -102,7 +103,7 @@ def ours(options, what, device, channels, blocks):
     if part == "inference":
         command += ["--batch", str(options.inference_batch if on_gpu else 64)]
     else:
-        command += ["--threads", str(os.cpu_count())]
+        command += ["--threads", str(CORES)]
     for name, value in sets.items():
         command += ["--set", f"{name}={value}"]
 
@@ -112,7 +113,7 @@ def ours(options, what, device, channels, blocks):
             sys.exit(f"{' '.join(map(str, command))} failed with status {done.returncode}")
         rate = json.loads(done.stdout)[-1][key]
         # The processor's inference is of one thread.
-        return rate * (os.cpu_count() if part == "inference" and not on_gpu else 1)
+        return rate * (CORES if part == "inference" and not on_gpu else 1)
 
     return run
 

@@ -79,7 +79,10 @@ def trained(text, path, minutes, simulations):
     if process.poll() is not None:
         sys.exit(f"{text}: training has ended:\n{pathlib.Path(path, 'log').read_text()}")
     os.killpg(process.pid, signal.SIGKILL)
-    steps = [json.loads(line) for line in pathlib.Path(path, "learner.jsonl").read_text().splitlines()]
+    log = pathlib.Path(path, "learner.jsonl")
+    steps = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    if not steps:
+        sys.exit(f"{text}: no step of the learner within {minutes} minutes; --train gives it more")
     positions, games = steps[-1]["total_states"], steps[-1]["total_trajectories"]
     return {"training": round(seconds), "steps": len(steps), "positions": positions, "games": games}
 
