@@ -66,7 +66,7 @@ measure arena morris az:pretrained,sims=200 alphabeta:depth=8 --opening-filter "
 measure arena morris az:pretrained,sims=200 "exact:$tables" --opening-filter "exact:$tables" --opening-bound 0 --games 200 --seed 11
 measure grade konane --agent az:pretrained,sims=200
 measure arena konane az:pretrained,sims=200 alphabeta:depth=6 --games 400 --seed 11
-measure arena konane az:pretrained,sims=200 alphabeta:depth=8 --games 200 --seed 11
+measure arena konane az:pretrained,sims=200 alphabeta:depth=8 --games 400 --seed 11
 measure grade morabaraba --agent az:pretrained,sims=200
 measure arena morabaraba az:pretrained,sims=200 alphabeta:depth=5 --games 400 --seed 11
 measure arena morabaraba az:pretrained,sims=200 alphabeta:depth=7 --games 200 --seed 11
