@@ -79,8 +79,8 @@ def trained(text, path, minutes, simulations):
     if process.poll() is not None:
         sys.exit(f"{text}: training has ended:\n{pathlib.Path(path, 'log').read_text()}")
     os.killpg(process.pid, signal.SIGKILL)
-    log = pathlib.Path(path, "learner.jsonl")
-    steps = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    written = pathlib.Path(path, "learner.jsonl")
+    steps = [json.loads(line) for line in written.read_text().splitlines()] if written.exists() else []
     if not steps:
         sys.exit(f"{text}: no step of the learner within {minutes} minutes; --train gives it more")
     positions, games = steps[-1]["total_states"], steps[-1]["total_trajectories"]
