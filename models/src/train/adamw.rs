@@ -50,8 +50,8 @@ pub(crate) fn update(
         let scale = rule.gradient_scale as f32;
         for ((w, &g), (m, v)) in numbers.zip(m.data.iter_mut().zip(&mut v.data)) {
             let g = g * scale;
-            *m = beta1 * *m + fresh1 * g;
-            *v = beta2 * *v + fresh2 * g * g;
+            *m = muon::normal(beta1 * *m + fresh1 * g);
+            *v = muon::normal(beta2 * *v + fresh2 * g * g);
             *w = keep * *w - rate * *m / ((*v * correction2).sqrt() + epsilon);
         }
     }
@@ -116,6 +116,21 @@ mod tests {
             for (tensor, expected) in weights.tensors().iter().zip(w) {
                 assert!((f64::from(tensor.data[0]) - expected).abs() < 1e-6, "{} at step {step}", tensor.name);
             }
+        }
+    }
+
+    #[test]
+    fn moments_without_gradients_end_at_zero() {
+        let rule =
+            Rule { learning_rate: 0.1, weight_decay: 0.0, beta1: 0.5, beta2: 0.5, epsilon: 1e-8, gradient_scale: 1.0 };
+        for by_muon in [&[][..], &[0]] {
+            let mut weights = one_matrix_one_bias([2.0, 2.0]);
+            let (mut moment1, mut moment2) = (weights.zeros_like(), weights.zeros_like());
+            for (step, gradient) in (1..=3000).zip([1.0].into_iter().chain(std::iter::repeat(0.0))) {
+                let gradients = one_matrix_one_bias([gradient; 2]);
+                update(&mut weights, &mut moment1, &mut moment2, &gradients, step, &rule, by_muon);
+            }
+            assert_eq!((moment1, moment2), (weights.zeros_like(), weights.zeros_like()));
         }
     }
 
