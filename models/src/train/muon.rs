@@ -11,10 +11,10 @@ const MOMENTUM: f32 = 0.95;
 const SIZE: f32 = 0.2;
 /// Steps of the iteration of Newton and Schulz.
 const ITERATIONS: usize = 5;
-/// What is less than this share of the norm counts as 0: it hardly changes a step, and its powers would be subnormal.
-const LEAST: f32 = 1e-9;
 /// Its polynomial, `x -> a x + b x^3 + c x^5`, which takes singular values from 0.01 to 1 to about 0.7 to 1.2.
 const COEFFICIENTS: [f32; 3] = [3.4445, -4.775, 2.0315];
+/// What is less than this share of the norm counts as 0: it hardly changes a step, and its powers would be subnormal.
+const LEAST: f32 = 1e-9;
 
 /// Updates a matrix and its momentum in place, by `scale` times the gradient. The matrix decays by `decay` times the rate.
 pub(super) fn update(
