@@ -69,4 +69,4 @@ measure arena konane az:pretrained,sims=200 alphabeta:depth=6 --games 400 --seed
 measure arena konane az:pretrained,sims=200 alphabeta:depth=8 --games 400 --seed 11
 measure grade morabaraba --agent az:pretrained,sims=200
 measure arena morabaraba az:pretrained,sims=200 alphabeta:depth=5 --games 400 --seed 11
-measure arena morabaraba az:pretrained,sims=200 alphabeta:depth=7 --games 200 --seed 11
+measure arena morabaraba az:pretrained,sims=200 alphabeta:depth=7 --games 400 --seed 11
