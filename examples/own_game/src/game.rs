@@ -96,7 +96,7 @@ pub(crate) fn has_four(discs: u64) -> bool {
 }
 
 /// The empty cells where one more disc makes four in a row: three of a line of four are there.
-fn completing_cells(discs: u64, occupied: u64) -> u64 {
+pub(crate) fn completing_cells(discs: u64, occupied: u64) -> u64 {
     let mut cells = 0;
     for step in STEPS {
         let [one, two, three] = [step, 2 * step, 3 * step];

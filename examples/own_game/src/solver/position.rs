@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::game::{BOARD, BOTTOM, STEPS, State, has_four, landings};
+use crate::game::{BOARD, BOTTOM, State, completing_cells, has_four, landings};
 
 /// The score of a win with the `n`th disc is this minus `n`.
 pub(super) const END: i32 = 43;
@@ -55,12 +55,12 @@ impl Position {
 
     /// Whether the mover wins with the next disc.
     pub(super) fn wins_at_once(self) -> bool {
-        landings(self.occupied) & completions(self.own, self.occupied) != 0
+        landings(self.occupied) & completing_cells(self.own, self.occupied) != 0
     }
 
     /// Landings that do not let the opponent win with the next disc. The mover has no win at once.
     pub(super) fn safe_landings(self) -> u64 {
-        let threats = completions(self.opponents(), self.occupied);
+        let threats = completing_cells(self.opponents(), self.occupied);
         let landings = landings(self.occupied);
         let safe = landings & !(threats >> 1);
         match landings & threats {
@@ -104,7 +104,7 @@ impl Position {
     pub(super) fn ordered(self, landings: u64) -> impl Iterator<Item = u64> + Clone {
         let mut order = CENTRE_FIRST.map(|column| {
             let landing = landings & 0b11_1111 << (7 * column);
-            (completions(self.own | landing, self.occupied).count_ones(), landing)
+            (completing_cells(self.own | landing, self.occupied).count_ones(), landing)
         });
         order.sort_by_key(|&(threats, _)| Reverse(threats));
         order.into_iter().map(|(_, landing)| landing).filter(|&landing| landing != 0)
@@ -114,16 +114,4 @@ impl Position {
 /// The mirror image of a board, left and right exchanged.
 fn mirrored(board: u64) -> u64 {
     (0..7).fold(0, |image, column| image | (board >> (7 * column) & 0b111_1111) << (7 * (6 - column)))
-}
-
-/// Empty cells that complete four in a row of these discs.
-fn completions(discs: u64, occupied: u64) -> u64 {
-    let mut cells = 0;
-    for step in STEPS {
-        let up = [discs << step, discs << (2 * step), discs << (3 * step)];
-        let down = [discs >> step, discs >> (2 * step), discs >> (3 * step)];
-        cells |=
-            up[0] & up[1] & up[2] | up[0] & up[1] & down[0] | up[0] & down[0] & down[1] | down[0] & down[1] & down[2];
-    }
-    cells & BOARD & !occupied
 }
