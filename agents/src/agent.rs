@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use turnstone_base::settings::Partial;
 use turnstone_env::Params;
-use turnstone_models::{ComputeDevice, Instructions};
+use turnstone_models::ComputeDevice;
 
 use crate::error::AgentError;
 use crate::interface::Search;
@@ -58,25 +58,17 @@ impl Agent {
     /// # Errors
     /// As [`AgentKind::search`](crate::AgentKind::search), or a program cannot be started.
     pub fn search(&self, game: &dyn PlayableGame, seats: usize) -> Result<Box<dyn Search>, AgentError> {
-        let mut search = self.search_with(game, seats, Instructions::best())?;
+        let mut search = self.unstarted_search(game, seats)?;
         search.prepare()?;
         Ok(search)
     }
 
-    /// [`Agent::search`] with these instructions for the floats of a network, and nothing started yet.
+    /// [`Agent::search`], with nothing started yet.
     ///
     /// # Errors
     /// As [`AgentKind::search`](crate::AgentKind::search).
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub fn search_with(
-        &self,
-        game: &dyn PlayableGame,
-        seats: usize,
-        instructions: Instructions,
-    ) -> Result<Box<dyn Search>, AgentError> {
-        let setup = Setup { network: self.network.as_ref(), seats, instructions };
+    pub fn unstarted_search(&self, game: &dyn PlayableGame, seats: usize) -> Result<Box<dyn Search>, AgentError> {
+        let setup = Setup { network: self.network.as_ref(), seats };
         self.spec.kind.search(game, &setup).map_err(|error| error.of(&self.spec))
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use turnstone_base::settings::{Given, Setting, Settings};
-use turnstone_models::{ComputeDevice, Instructions};
+use turnstone_models::ComputeDevice;
 
 use crate::budget::Budget;
 use crate::classical::ClassicalSpec;
@@ -87,8 +87,6 @@ pub struct Setup<'a> {
     pub network: Option<&'a LoadedNetwork>,
     /// Most positions that are evaluated in one batch.
     pub seats: usize,
-    /// Instructions for floating-point numbers of a network on the processor, which has them.
-    pub instructions: Instructions,
 }
 
 /// A change of a setting.

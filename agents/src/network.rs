@@ -7,8 +7,8 @@ use turnstone_base::checksum::crc32_text;
 use turnstone_base::text::nearest;
 use turnstone_env::{DynGame, Rules};
 use turnstone_models::{
-    CheckpointInfo, ComputeDevice, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, Precision,
-    QuantisedNetwork, Weights,
+    CheckpointInfo, ComputeDevice, GpuInference, Inference, NetworkConfig, NetworkError, Precision, QuantisedNetwork,
+    Weights,
 };
 use turnstone_search::Split;
 
@@ -107,23 +107,18 @@ impl LoadedNetwork {
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
-    /// A backend for the game that the network has been checked for, which evaluates up to `max_batch` positions at a time and
-    /// computes floats on the processor with these instructions. A quantised network is quantised by the positions of random
-    /// games; it has the same bits with all instructions.
+    /// A backend for the game that the network has been checked for, which evaluates up to `max_batch` positions at a time. A quantised
+    /// network is quantised by the positions of random games.
     ///
     /// # Errors
     /// The weights do not match the network and the game's shape, the network has no such arithmetic, or the GPU cannot be
     /// used.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
     pub(crate) fn backend<G: Rules>(
         &self,
         game: &G,
         precision: Precision,
         device: ComputeDevice,
         max_batch: usize,
-        instructions: Instructions,
     ) -> Result<AnyBackend<G>, NetworkError> {
         let (spec, config) = (game.spec(), &self.info.network);
         if let ComputeDevice::Gpu(number) = device {
@@ -131,7 +126,7 @@ impl LoadedNetwork {
             return Ok(Box::new(Split::new(GpuBackend::new(spec, inference), max_batch)));
         }
         if !precision.is_quantised() {
-            let backend = NetworkBackend::with_instructions(spec, config, &self.weights, max_batch, instructions)?;
+            let backend = NetworkBackend::new(spec, config, &self.weights, max_batch)?;
             return Ok(Box::new(backend.split()));
         }
         let network = match self.quantised.get() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use turnstone_env::{Action, Rules, Side, Spec};
 use turnstone_models::{
-    BoardShape, GpuInference, Inference, Instructions, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights,
+    BoardShape, GpuInference, Inference, NetworkConfig, NetworkError, QuantisedNetwork, Shape, Weights,
     portable_softmax, softmax,
 };
 use turnstone_search::{Backend, EvalBatch, Evaluation, Fault, Split};
@@ -40,24 +40,7 @@ impl NetworkBackend {
     /// # Errors
     /// The weights do not match the network and the game's shape.
     pub fn new(spec: Spec, network: &NetworkConfig, weights: &Weights, max_batch: usize) -> Result<Self, NetworkError> {
-        Self::with_instructions(spec, network, weights, max_batch, Instructions::best())
-    }
-
-    /// [`NetworkBackend::new`] for a given instruction set.
-    ///
-    /// # Errors
-    /// As for [`NetworkBackend::new`].
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions.
-    pub fn with_instructions(
-        spec: Spec,
-        network: &NetworkConfig,
-        weights: &Weights,
-        max_batch: usize,
-        instructions: Instructions,
-    ) -> Result<Self, NetworkError> {
-        let inference = Inference::with_instructions(weights, network, &shape(&spec), max_batch, instructions)?;
+        let inference = Inference::new(weights, network, &shape(&spec), max_batch)?;
         Ok(Self::of(inference, Outputs { softmax, spec }))
     }
 

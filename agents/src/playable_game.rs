@@ -9,7 +9,7 @@ use turnstone_env::{AnyState, DynGame, Erased, Error, Row, Rules};
 use turnstone_exact::TableError;
 #[cfg(not(target_family = "wasm"))]
 use turnstone_exact::{Certificate, CertificateFault, Walk};
-use turnstone_models::{ComputeDevice, Instructions, Precision};
+use turnstone_models::{ComputeDevice, Precision};
 use turnstone_search::classic::SearchResult;
 use turnstone_search::{Rollout, TensorFunction, Tensors, Uniform};
 
@@ -82,9 +82,6 @@ pub trait PlayableGame: DynGame {
     ///
     /// # Errors
     /// The network or the tables cannot be used.
-    ///
-    /// # Panics
-    /// If the processor does not have the instructions that are asked for.
     fn tree_search(&self, evaluator: Evaluator<'_>, plan: &TreePlan<'_>) -> Result<Box<dyn Search>, AgentError>;
 
     /// The game, shared.
@@ -150,8 +147,6 @@ pub enum Evaluator<'a> {
         device: ComputeDevice,
         /// Most positions in one batch.
         max_batch: usize,
-        /// Instructions for its floating-point numbers on the processor.
-        instructions: Instructions,
     },
 }
 
@@ -262,8 +257,8 @@ impl<K: Playable> PlayableGame for Erased<K::Game, K> {
             }
             Evaluator::Uniform => Box::new(Uniform),
             Evaluator::Tensors(function) => Box::new(Tensors::new(self.spec().clone(), function)),
-            Evaluator::Network { network, precision, device, max_batch, instructions } => {
-                network.backend(&game, precision, device, max_batch, instructions)?
+            Evaluator::Network { network, precision, device, max_batch } => {
+                network.backend(&game, precision, device, max_batch)?
             }
         };
         let mut search = match tables {

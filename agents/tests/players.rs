@@ -11,7 +11,7 @@ use turnstone_base::checksum::crc32_text;
 use turnstone_base::streams::{Purpose, Stream, stream};
 use turnstone_env::{Action, AnyState, Params, Side};
 use turnstone_games::built_in;
-use turnstone_models::{Instructions, NetworkConfig, ResidualConv, Weights};
+use turnstone_models::{NetworkConfig, ResidualConv, Weights};
 
 /// Plays a game in which every move is searched twice: without and with reports.
 fn watched_and_alone(game: &dyn PlayableGame, spec: &str) {
@@ -285,7 +285,7 @@ fn memory_and_clocks_bound_the_seats() {
         ("engine::nothing", 1, false),
     ] {
         let agent = Agent::load(&spec.parse().expect("a spec"), &*game).expect("it plays this game");
-        let search = agent.search_with(&*game, 2, Instructions::best()).expect("a search");
+        let search = agent.unstarted_search(&*game, 2).expect("a search");
         assert_eq!((search.most_seats(), search.is_batched()), (most, is_batched), "{spec}");
     }
 }

@@ -6,7 +6,6 @@ use anyhow::Result;
 use turnstone_agents::search::Fault;
 use turnstone_agents::search::Stop;
 use turnstone_agents::{Agent, AgentError, Chosen, PlayableGame, Search};
-use turnstone_models::Instructions;
 
 use super::asking::seats_for;
 use super::openings::Opening;
@@ -53,7 +52,7 @@ impl<'a> ConcurrentGames<'a> {
         stop: &'a Stop,
     ) -> Result<Self> {
         let most = seats_for(most, share);
-        let search = |agent: &&Agent| agent.search_with(game, most, Instructions::best());
+        let search = |agent: &&Agent| agent.unstarted_search(game, most);
         let searches: Vec<_> = agents.iter().map(search).collect::<Result<_, AgentError>>()?;
         let most = if referee.settings.clock.is_none() && searches.iter().any(|search| search.is_batched()) {
             searches.iter().map(|search| search.most_seats()).min().unwrap_or(1).min(most)

@@ -147,9 +147,8 @@ impl AgentKind for Network {
             book: self.book.as_deref(),
             ..TreePlan::new(Budget::of(self.sims, self.time), self.search.over(network.search_settings()))
         };
-        let (max_batch, instructions) = (setup.seats.min(LARGEST_BATCH), setup.instructions);
-        let (precision, device) = (self.precision, self.device);
-        game.tree_search(Evaluator::Network { network, precision, device, max_batch, instructions }, &plan)
+        let (precision, device, max_batch) = (self.precision, self.device, setup.seats.min(LARGEST_BATCH));
+        game.tree_search(Evaluator::Network { network, precision, device, max_batch }, &plan)
     }
 }
 

@@ -29,8 +29,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
         ["lines", game, count, spec, checkpoint, kernel] => {
             let network = std::fs::read(checkpoint)?;
             let table = Table::new(game, "{}")?;
-            let mut searcher =
-                Searcher::with_instructions(table.clone(), spec, Some(&network), 1, instructions(kernel)?)?;
+            limit(kernel)?;
+            let mut searcher = Searcher::new(table.clone(), spec, Some(&network), 1)?;
             for number in 0..count.parse()? {
                 println!("{}", line(&table, &mut searcher, &position(&table, number)?)?);
             }
@@ -40,8 +40,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
             let table = Table::new(game, "{}")?;
             let board: serde_json::Value = serde_json::from_str(&table.board())?;
             let start = board["start"].as_str().expect("a board has a start").to_owned();
-            let kernel = instructions(kernel)?;
-            let mut searcher = Searcher::with_instructions(table, spec, Some(&network), 1, kernel)?;
+            limit(kernel)?;
+            let mut searcher = Searcher::new(table, spec, Some(&network), 1)?;
             let (begin, mut simulations) = (Instant::now(), 0);
             while begin.elapsed().as_secs_f64() < 2.0 {
                 searcher.begin(&start, 400)?;
@@ -97,9 +97,10 @@ fn line(table: &Table, searcher: &mut Searcher, position: &str) -> Result<String
     Ok(format!("{line} {}", searcher.choose(position, None, &mut |_| {})?))
 }
 
-fn instructions(name: &str) -> Result<Instructions, String> {
-    if name != "best" {
-        name.parse::<Instructions>()?.limit();
+/// Computes with no better instructions than these from now on.
+fn limit(kernel: &str) -> Result<(), String> {
+    if kernel != "best" {
+        kernel.parse::<Instructions>()?.limit();
     }
-    Ok(Instructions::best())
+    Ok(())
 }

@@ -10,7 +10,6 @@ use turnstone_agents::{
     SearchRequest, Traits, checkpoint_params, most_likely,
 };
 use turnstone_env::{Action, AnyState, DynGame};
-use turnstone_models::Instructions;
 use turnstone_search::classic::{Control, Limits};
 use turnstone_search::{Evaluation, RootAction};
 
@@ -86,20 +85,6 @@ impl Searcher {
     /// # Errors
     /// The game, the spec or the checkpoint has a fault, or they do not fit each other.
     pub fn new(table: Table, spec: &str, network: Option<&[u8]>, seed: u64) -> Result<Self, Fault> {
-        Self::with_instructions(table, spec, network, seed, Instructions::best())
-    }
-
-    /// [`Searcher::new`] with a given kernel for the network.
-    ///
-    /// # Errors
-    /// As for [`Searcher::new`].
-    pub fn with_instructions(
-        table: Table,
-        spec: &str,
-        network: Option<&[u8]>,
-        seed: u64,
-        instructions: Instructions,
-    ) -> Result<Self, Fault> {
         let spec: AgentSpec = spec.parse()?;
         let game = table.game();
         let Traits { checkpoint, temperature, budget, .. } = spec.traits();
@@ -115,7 +100,7 @@ impl Searcher {
             // It moves without search, and its tree can be looked at all the same.
             agent = agent.adjusted(Change::Simulations(1));
         }
-        let mut search = agent.search_with(game, 1, instructions)?;
+        let mut search = agent.unstarted_search(game, 1)?;
         search.new_game(SEAT, &game.start(), stream(seed, Purpose::Play, [0, 0]));
         Ok(Self { table, spec, search, root: None, is_searching: false, seed })
     }
