@@ -78,7 +78,7 @@ impl Agent {
     /// The spec or a file has a fault, or does not fit the game; the message names the spec or the file.
     pub fn load(spec: &AgentSpec, game: &dyn PlayableGame) -> Result<Self, AgentError> {
         if let Some(other) = spec.kind.stands_for(game).map_err(|error| error.of(spec))? {
-            return Self::load(&other.parse()?, game);
+            return Self::load(&other.parse()?, game).map_err(|error| AgentError::from(error.to_string()).of(spec));
         }
         let network = spec.kind.load(game).map_err(|error| error.of(spec))?;
         Ok(Self { spec: spec.clone(), network })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use turnstone_agents::{Agent, PlayableGame, levels};
 use turnstone_base::streams::{Purpose, stream};
+use turnstone_env::Params;
 use turnstone_games::built_in;
 
 fn agent(spec: &str, game: &dyn PlayableGame) -> Agent {
@@ -27,6 +28,14 @@ fn every_game_has_eight_levels_of_rising_strength() {
         let fault = Agent::load(&"level:9".parse().expect("a level"), &*game).expect_err("there are eight").to_string();
         assert_eq!(fault, format!("agent `level:9`: {name} has no such level"));
     }
+}
+
+#[test]
+fn a_level_that_does_not_fit_is_named_with_the_reason() {
+    let game = built_in().make("konane", &Params::new().with("size", 6)).expect("a game");
+    let fault =
+        Agent::load(&"level:2".parse().expect("a level"), &*game).expect_err("other sizes have none").to_string();
+    assert_eq!(fault, "agent `level:2`: az:pretrained: the checkpoint is for `konane` with size=8, not 6");
 }
 
 /// How often each first move is chosen in 300 games.
