@@ -130,7 +130,7 @@ fn agrees(name: &str) {
         }
         let distance = distance(&own.legal, &expected, &portable);
         println!("{name}: {distance:?}");
-        assert!(distance.agreement > 0.98, "{name}: {distance:?}");
+        assert!(distance.agreement > 0.97, "{name}: {distance:?}");
         assert!(distance.divergence < 0.004, "{name}: {distance:?}");
         assert!(distance.value < 0.025, "{name}: {distance:?}");
     }
