@@ -101,7 +101,8 @@ fn distance(legal: &[Vec<usize>], expected: &(Vec<f32>, Vec<f32>), found: &(Vec<
     distance
 }
 
-fn agrees(name: &str) {
+/// `agreement` is the least share of positions with the same best action, as in [`Distance`].
+fn agrees(name: &str, agreement: f32) {
     let game = built_in().make(name, &Default::default()).unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../games/src/{name}/agent.safetensors"));
     let (info, weights) = load(&path).unwrap();
@@ -130,7 +131,7 @@ fn agrees(name: &str) {
         }
         let distance = distance(&own.legal, &expected, &portable);
         println!("{name}: {distance:?}");
-        assert!(distance.agreement > 0.97, "{name}: {distance:?}");
+        assert!(distance.agreement > agreement, "{name}: {distance:?}");
         assert!(distance.divergence < 0.004, "{name}: {distance:?}");
         assert!(distance.value < 0.025, "{name}: {distance:?}");
     }
@@ -138,25 +139,25 @@ fn agrees(name: &str) {
 
 #[test]
 fn konane() {
-    agrees("konane");
+    agrees("konane", 0.98);
 }
 
 #[test]
 fn mancala() {
-    agrees("mancala");
+    agrees("mancala", 0.98);
 }
 
 #[test]
 fn morabaraba() {
-    agrees("morabaraba");
+    agrees("morabaraba", 0.97);
 }
 
 #[test]
 fn morris() {
-    agrees("morris");
+    agrees("morris", 0.98);
 }
 
 #[test]
 fn mu_torere() {
-    agrees("mu_torere");
+    agrees("mu_torere", 0.98);
 }
