@@ -107,8 +107,8 @@ impl LoadedNetwork {
         outputs.policy.iter().chain(outputs.value).all(|number| number.is_finite())
     }
 
-    /// A backend for the game that the network has been checked for, which evaluates up to `max_batch` positions at a time. A quantised
-    /// network is quantised by the positions of random games.
+    /// A backend for the game that the network has been checked for, which evaluates up to `max_batch` positions at a time. A
+    /// quantised network is quantised by the positions of random games.
     ///
     /// # Errors
     /// The weights do not match the network and the game's shape, the network has no such arithmetic, or the GPU cannot be

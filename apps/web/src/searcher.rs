@@ -100,7 +100,7 @@ impl Searcher {
             // It moves without search, and its tree can be looked at all the same.
             agent = agent.adjusted(Change::Simulations(1));
         }
-        let mut search = agent.unstarted_search(game, 1)?;
+        let mut search = agent.search(game, 1)?;
         search.new_game(SEAT, &game.start(), stream(seed, Purpose::Play, [0, 0]));
         Ok(Self { table, spec, search, root: None, is_searching: false, seed })
     }
