@@ -20,8 +20,7 @@ fn write(path: &Path) {
     let mut writer = TableWriter::create(path, &identity()).unwrap();
     writer.section("short", &bytes(100)).unwrap();
     writer.section("empty", &[]).unwrap();
-    writer.begin("long").unwrap();
-    bytes(3 * BLOCK + 5).chunks(1000).for_each(|chunk| writer.write(chunk).unwrap());
+    writer.section("long", &bytes(3 * BLOCK + 5)).unwrap();
     writer.finish().unwrap();
 }
 

@@ -15,11 +15,7 @@ pub struct TableWriter {
     temporary: PathBuf,
     path: PathBuf,
     directory: String,
-    /// The section being written: its name and where it starts.
-    open: Option<(String, u64)>,
     position: u64,
-    block: crc32fast::Hasher,
-    block_len: usize,
     checksums: Vec<u32>,
 }
 
@@ -44,10 +40,7 @@ impl TableWriter {
             temporary,
             path: path.to_owned(),
             directory: String::new(),
-            open: None,
             position: 0,
-            block: crc32fast::Hasher::new(),
-            block_len: 0,
             checksums: Vec::new(),
         };
         for (key, value) in identity.lines() {
@@ -58,43 +51,17 @@ impl TableWriter {
         Ok(writer)
     }
 
-    /// Writes a whole section.
+    /// Writes a section.
     ///
     /// # Errors
     /// Any error of the file system.
     pub fn section(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.begin(name)?;
-        self.write(bytes)
-    }
-
-    /// Ends the section before and begins one that [`TableWriter::write`] fills.
-    ///
-    /// # Errors
-    /// Any error of the file system.
-    pub fn begin(&mut self, name: &str) -> io::Result<()> {
         assert!(!name.is_empty() && !name.contains(char::is_whitespace), "a section's name is one word");
-        self.end()?;
-        self.open = Some((name.to_owned(), self.position));
-        Ok(())
-    }
-
-    /// Adds bytes to the section last begun.
-    ///
-    /// # Errors
-    /// Any error of the file system.
-    pub fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        assert!(self.open.is_some(), "bytes belong to a section");
-        while !bytes.is_empty() {
-            let (now, rest) = bytes.split_at(bytes.len().min(BLOCK - self.block_len));
-            self.block.update(now);
-            self.block_len += now.len();
-            self.put(now)?;
-            if self.block_len == BLOCK {
-                self.end_block();
-            }
-            bytes = rest;
-        }
-        Ok(())
+        self.directory += &format!("section {name} {} {}\n", self.position, bytes.len());
+        self.checksums.extend(bytes.chunks(BLOCK).map(crc32fast::hash));
+        self.put(bytes)?;
+        let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
+        self.put(&[0; ALIGNMENT as usize][..padding as usize])
     }
 
     /// Writes directory and prefix, and gives the file its name.
@@ -102,7 +69,6 @@ impl TableWriter {
     /// # Errors
     /// Any error of the file system. The path then holds no file, or the previous one.
     pub fn finish(mut self) -> io::Result<()> {
-        self.end()?;
         let mut directory = self.directory.as_bytes().to_vec();
         let text_len = directory.len() as u32;
         directory.extend(self.checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
@@ -120,21 +86,6 @@ impl TableWriter {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.position += bytes.len() as u64;
         self.file.write_all(bytes)
-    }
-
-    fn end_block(&mut self) {
-        self.checksums.push(std::mem::take(&mut self.block).finalize());
-        self.block_len = 0;
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        let Some((name, start)) = self.open.take() else { return Ok(()) };
-        if self.block_len > 0 {
-            self.end_block();
-        }
-        self.directory += &format!("section {name} {start} {}\n", self.position - start);
-        let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
-        self.put(&[0; ALIGNMENT as usize][..padding as usize])
     }
 }
 
