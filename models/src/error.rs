@@ -10,17 +10,7 @@ use crate::weights::WeightsError;
 /// Why a network cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
-    /// A size is outside its range.
-    #[error("{what} is {value}, but must be from {} to {}", range.start(), range.end())]
-    OutOfRange {
-        /// Description of the size, such as `the number of blocks`.
-        what: &'static str,
-        /// Its value.
-        value: usize,
-        /// The allowed values.
-        range: RangeInclusive<usize>,
-    },
-    /// A setting of the network is out of its range.
+    /// A size or a setting is out of its range.
     #[error(transparent)]
     Setting(#[from] Fault),
     /// The network works on points, but the game's shape has none.
@@ -65,5 +55,6 @@ pub enum NetworkError {
 
 /// Checks that a size is in its range.
 pub(crate) fn within(what: &'static str, value: usize, range: RangeInclusive<usize>) -> Result<(), NetworkError> {
-    if range.contains(&value) { Ok(()) } else { Err(NetworkError::OutOfRange { what, value, range }) }
+    let expected = || format!("from {} to {}", range.start(), range.end());
+    if range.contains(&value) { Ok(()) } else { Err(Fault::misfit(what, value, expected()).into()) }
 }
