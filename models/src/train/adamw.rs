@@ -7,14 +7,18 @@
 use super::muon;
 use crate::weights::Weights;
 
+/// Decay of the first moment, as in Kingma and Ba 2015, section 2.
+const BETA1: f64 = 0.9;
+/// Decay of the second moment, from there too.
+const BETA2: f64 = 0.999;
+/// What is added to the square root of the second moment, from there too.
+const EPSILON: f32 = 1e-8;
+
 /// Constants of the update; see [`OptimiserConfig`](crate::OptimiserConfig) for their ranges.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub(crate) learning_rate: f64,
     pub(crate) weight_decay: f64,
-    pub(crate) beta1: f64,
-    pub(crate) beta2: f64,
-    pub(crate) epsilon: f64,
     /// Factor of all gradients: 1, or less if the global norm is clipped.
     pub(crate) gradient_scale: f64,
 }
@@ -31,8 +35,8 @@ pub(crate) fn update(
     by_muon: &[usize],
 ) {
     let exponent = i32::try_from(step).unwrap_or(i32::MAX); // the powers are 0 long before
-    let rate = rule.learning_rate / (1.0 - rule.beta1.powi(exponent));
-    let correction2 = 1.0 / (1.0 - rule.beta2.powi(exponent));
+    let rate = rule.learning_rate / (1.0 - BETA1.powi(exponent));
+    let correction2 = 1.0 / (1.0 - BETA2.powi(exponent));
     let tensors = weights.tensors_mut().iter_mut().zip(gradients.tensors());
     let moments = moment1.tensors_mut().iter_mut().zip(moment2.tensors_mut());
     for (place, ((weight, gradient), (m, v))) in tensors.zip(moments).enumerate() {
@@ -45,14 +49,14 @@ pub(crate) fn update(
         let numbers = weight.data.iter_mut().zip(&gradient.data);
         // All in f32, for SIMD.
         let (keep, rate, correction2) = (keep as f32, rate as f32, correction2 as f32);
-        let (beta1, beta2, epsilon) = (rule.beta1 as f32, rule.beta2 as f32, rule.epsilon as f32);
-        let (fresh1, fresh2) = ((1.0 - rule.beta1) as f32, (1.0 - rule.beta2) as f32);
+        let (beta1, beta2) = (BETA1 as f32, BETA2 as f32);
+        let (fresh1, fresh2) = ((1.0 - BETA1) as f32, (1.0 - BETA2) as f32);
         let scale = rule.gradient_scale as f32;
         for ((w, &g), (m, v)) in numbers.zip(m.data.iter_mut().zip(&mut v.data)) {
             let g = g * scale;
             *m = muon::normal(beta1 * *m + fresh1 * g);
             *v = muon::normal(beta2 * *v + fresh2 * g * g);
-            *w = keep * *w - rate * *m / ((*v * correction2).sqrt() + epsilon);
+            *w = keep * *w - rate * *m / ((*v * correction2).sqrt() + EPSILON);
         }
     }
 }
@@ -98,8 +102,7 @@ mod tests {
 
     #[test]
     fn two_steps_follow_the_definition() {
-        let rule =
-            Rule { learning_rate: 0.1, weight_decay: 0.5, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, gradient_scale: 0.5 };
+        let rule = Rule { learning_rate: 0.1, weight_decay: 0.5, gradient_scale: 0.5 };
         let mut weights = one_matrix_one_bias([2.0, 2.0]);
         let (mut moment1, mut moment2) = (weights.zeros_like(), weights.zeros_like());
         let (mut w, mut m, mut v) = ([2.0_f64; 2], 0.0, 0.0);
@@ -107,9 +110,9 @@ mod tests {
             let gradients = one_matrix_one_bias([gradient; 2]);
             update(&mut weights, &mut moment1, &mut moment2, &gradients, step, &rule, &[]);
             let g = 0.5 * f64::from(gradient);
-            (m, v) = (0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g);
+            (m, v) = (0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g);
             let t = step as i32;
-            let (m_hat, v_hat) = (m / (1.0 - 0.9_f64.powi(t)), v / (1.0 - 0.99_f64.powi(t)));
+            let (m_hat, v_hat) = (m / (1.0 - 0.9_f64.powi(t)), v / (1.0 - 0.999_f64.powi(t)));
             for (w, decay) in w.iter_mut().zip([0.5, 0.0]) {
                 *w -= 0.1 * (m_hat / (v_hat.sqrt() + 1e-8) + decay * *w);
             }
@@ -121,14 +124,14 @@ mod tests {
 
     #[test]
     fn moments_without_gradients_end_at_zero() {
-        let rule =
-            Rule { learning_rate: 0.1, weight_decay: 0.0, beta1: 0.5, beta2: 0.5, epsilon: 1e-8, gradient_scale: 1.0 };
+        let rule = Rule { learning_rate: 0.1, weight_decay: 0.0, gradient_scale: 1.0 };
+        let [once, nothing] = [1.0, 0.0].map(|gradient| one_matrix_one_bias([gradient; 2]));
         for by_muon in [&[][..], &[0]] {
             let mut weights = one_matrix_one_bias([2.0, 2.0]);
             let (mut moment1, mut moment2) = (weights.zeros_like(), weights.zeros_like());
-            for (step, gradient) in (1..=3000).zip([1.0].into_iter().chain(std::iter::repeat(0.0))) {
-                let gradients = one_matrix_one_bias([gradient; 2]);
-                update(&mut weights, &mut moment1, &mut moment2, &gradients, step, &rule, by_muon);
+            for step in 1..=100_000 {
+                let gradients = if step == 1 { &once } else { &nothing };
+                update(&mut weights, &mut moment1, &mut moment2, gradients, step, &rule, by_muon);
             }
             assert_eq!((moment1, moment2), (weights.zeros_like(), weights.zeros_like()));
         }

@@ -29,12 +29,6 @@ pub struct OptimiserConfig {
     pub clip_norm: f64,
     /// Decay per step of the averaged weights, 0 to below 1. Step `t` uses at most `(1 + t) / (10 + t)`.
     pub ema_decay: f64,
-    /// Decay of Adam's first moment, 0 to below 1.
-    pub beta1: f64,
-    /// Decay of Adam's second moment, 0 to below 1.
-    pub beta2: f64,
-    /// Added to the square root of Adam's second moment, 1e-12 to 1.
-    pub epsilon: f64,
     /// What further heads are trained for, beside policy and value.
     pub further: Vec<Objective>,
 }
@@ -47,9 +41,6 @@ impl Default for OptimiserConfig {
             weight_decay: 1e-4,
             clip_norm: 1.0,
             ema_decay: 0.999,
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
             further: Vec::new(),
         }
     }
@@ -126,18 +117,13 @@ impl OptimiserConfig {
     /// # Errors
     /// [`LearnError::OutOfRange`] names the first one that is out of range.
     pub fn validate(&self) -> Result<(), LearnError> {
-        const FRACTION: &str = "from 0 to below 1";
         let check = |what, value: f64, good: bool, range| {
             if good { Ok(()) } else { Err(LearnError::OutOfRange { what, value, range }) }
         };
-        let fraction = |what, value: f64| check(what, value, (0.0..1.0).contains(&value), FRACTION);
         check("weight_decay", self.weight_decay, (0.0..=1.0).contains(&self.weight_decay), "from 0 to 1")?;
         check("clip_norm", self.clip_norm, self.clip_norm > 0.0, "above 0")?;
-        fraction("ema_decay", self.ema_decay)?;
-        fraction("beta1", self.beta1)?;
-        fraction("beta2", self.beta2)?;
+        check("ema_decay", self.ema_decay, (0.0..1.0).contains(&self.ema_decay), "from 0 to below 1")?;
         let weight = self.further.iter().map(|objective| objective.weight).find(|weight| !(0.0..=1e3).contains(weight));
-        weight.map_or(Ok(()), |weight| check("the weight of a target", weight, false, "from 0 to 1000"))?;
-        check("epsilon", self.epsilon, (1e-12..=1.0).contains(&self.epsilon), "from 1e-12 to 1")
+        weight.map_or(Ok(()), |weight| check("the weight of a target", weight, false, "from 0 to 1000"))
     }
 }

@@ -157,9 +157,6 @@ impl Learner {
         let rule = Rule {
             learning_rate,
             weight_decay: self.optimiser.weight_decay,
-            beta1: self.optimiser.beta1,
-            beta2: self.optimiser.beta2,
-            epsilon: self.optimiser.epsilon,
             gradient_scale: (self.optimiser.clip_norm / report.gradient_norm).min(1.0),
         };
         let LearnerState { weights, moment1, moment2, average, steps, .. } = &mut self.state;
