@@ -2,6 +2,8 @@
 
 pub mod toy;
 
+use std::ops::Deref;
+
 use turnstone_env::{Outcome, Rules};
 
 /// The score of a won game unless a heuristic defines another. Greater than any static estimate.
@@ -35,31 +37,8 @@ pub trait Heuristic<G: Rules>: Send + Sync {
     }
 }
 
-impl<G: Rules, H: Heuristic<G> + ?Sized> Heuristic<G> for &H {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    #[inline]
-    fn estimate(&self, game: &G, state: &G::State) -> i32 {
-        (**self).estimate(game, state)
-    }
-
-    #[inline]
-    fn final_score(&self, game: &G, state: &G::State, outcome: &Outcome) -> i32 {
-        (**self).final_score(game, state, outcome)
-    }
-
-    fn won(&self) -> i32 {
-        (**self).won()
-    }
-
-    fn lead(&self) -> f32 {
-        (**self).lead()
-    }
-}
-
-impl<G: Rules> Heuristic<G> for Box<dyn Heuristic<G>> {
+/// A reference or a box to a heuristic is one.
+impl<G: Rules, P: Deref<Target: Heuristic<G>> + Send + Sync> Heuristic<G> for P {
     fn name(&self) -> &'static str {
         (**self).name()
     }
