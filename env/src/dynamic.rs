@@ -164,22 +164,24 @@ pub trait DynGame: Debug + Send + Sync {
 
     /// The texts of legal actions that are played one after another from a position.
     fn line_texts(&self, state: &AnyState, line: &[Action]) -> Vec<String> {
-        texts_along(
-            state,
-            line,
-            |state, action| self.play(state, action),
-            |state, action| self.action_text(state, action),
-        )
+        let mut state = state.clone();
+        let texts = line.iter().map(|&action| {
+            let text = self.action_text(&state, action);
+            self.play(&mut state, action);
+            text
+        });
+        texts.collect()
     }
 
     /// The same as people see them.
     fn line_display(&self, state: &AnyState, line: &[Action]) -> Vec<String> {
-        texts_along(
-            state,
-            line,
-            |state, action| self.play(state, action),
-            |state, action| self.display_text(state, action),
-        )
+        let mut state = state.clone();
+        let texts = line.iter().map(|&action| {
+            let text = self.display_text(&state, action);
+            self.play(&mut state, action);
+            text
+        });
+        texts.collect()
     }
 
     /// A side with its letter in text drawings and its name, as in `player 1 (X, dark)`.
@@ -199,24 +201,6 @@ pub trait DynGame: Debug + Send + Sync {
         self.legal(state, &mut legal);
         legal
     }
-}
-
-/// The texts of actions in the positions where they are played one after another.
-fn texts_along(
-    state: &AnyState,
-    line: &[Action],
-    play: impl Fn(&mut AnyState, Action),
-    text: impl Fn(&AnyState, Action) -> String,
-) -> Vec<String> {
-    let mut state = state.clone();
-    let mut texts = Vec::with_capacity(line.len());
-    for (at, &action) in line.iter().enumerate() {
-        texts.push(text(&state, action));
-        if at + 1 < line.len() {
-            play(&mut state, action);
-        }
-    }
-    texts
 }
 
 /// A game of a known type as a [`DynGame`]. `K` is a type for what other crates know about the game; they implement their
