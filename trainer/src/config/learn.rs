@@ -67,7 +67,6 @@ impl LearnConfig {
             clip_norm: self.clip_norm,
             ema_decay: self.ema_decay,
             further: self.targets.iter().map(TargetSpec::objective).collect(),
-            ..OptimiserConfig::default()
         }
     }
 
