@@ -98,7 +98,15 @@ impl<T: ?Sized> Games<T> {
         }
         let (family, game) = name.split_once(':').unwrap_or_default();
         match self.families.iter().find(|row| row.name == family) {
-            Some(row) => (row.make)(&params.clone().with("game", game)),
+            Some(row) => match params.iter().find(|&(key, value)| key == "game" && value != game) {
+                None => (row.make)(&params.clone().with("game", game)),
+                Some((key, value)) => Err(Error::ParamValue {
+                    game: row.name,
+                    key: key.to_owned(),
+                    value: value.to_string(),
+                    fault: format!("the name says {game}"),
+                }),
+            },
             None => Err(Error::UnknownGame { name: name.to_owned(), known: self.names().map(str::to_owned).collect() }),
         }
     }

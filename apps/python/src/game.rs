@@ -73,8 +73,10 @@ impl Game {
             let Some((key, _)) = named.iter().next() else { return Self::of_object(game) };
             return Err(call.unexpected(key, "", "parameters belong to the name of a game, not to a Game"));
         }
-        if named.iter().next().is_some() {
-            let default = Self::of(game)?;
+        // Without a default, making the game checks the names.
+        if named.iter().next().is_some()
+            && let Ok(default) = Self::of(game)
+        {
             let params = default.rules.params();
             let known = params.iter().map(|(key, _)| key).collect::<Vec<_>>().join(", ");
             let is_known = |key: &str| params.iter().any(|(known, _)| known == key);

@@ -67,6 +67,10 @@ pub(crate) fn open_spiel_games() -> Row<dyn TrainableGame> {
 
 /// The game of OpenSpiel that the parameter `game` names.
 fn open_spiel(params: &Params) -> Result<Arc<dyn TrainableGame>, Error> {
+    if params.iter().all(|(key, _)| key != "game") {
+        let fault = "name one of OpenSpiel's games, as in open_spiel:breakthrough".to_owned();
+        return Err(Error::ParamValue { game: OPEN_SPIEL, key: "game".to_owned(), value: String::new(), fault });
+    }
     Python::attach(|py| {
         let given = PyDict::new(py);
         params.iter().try_for_each(|(key, value)| given.set_item(key, value))?;

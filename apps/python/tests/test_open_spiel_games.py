@@ -86,6 +86,41 @@ def game_text(ours, theirs, action):
     return text
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        # A pawn that has just gone two steps, and one that went earlier.
+        ("chess", "a4 d5 Nf3 d4 Ng1 h6 e4", "a3 d5 a4 d4 e3 h6 e4"),
+        # A piece that must go on jumping.
+        (
+            "checkers(rows=8,columns=4)",
+            "178,78,216,54,152,95,141,162,101,203,30,226,78,202,52,240,222,176,241",
+            "178,78,152,95,163,52,202,95,240,30,178,52,216,141,202,222,226,241,176",
+        ),
+    ],
+)
+def test_what_the_tensor_does_not_show_is_seen_in_the_legal_actions(name, first, second):
+    game = turnstone.open_spiel(name)
+    states = []
+    for moves in (first, second):
+        if "," in moves:
+            states.append(turnstone.State(game, moves))
+        else:
+            states.append(turnstone.State(game).play(moves))
+    assert states[0].legal_actions() != states[1].legal_actions()
+    assert not np.array_equal(states[0].observation(), states[1].observation())
+
+
+def test_the_parameter_is_the_string():
+    game = turnstone.open_spiel("hex(board_size=3)")
+    assert turnstone.Game("open_spiel", game="hex(board_size=3)") == game
+    assert turnstone.Game("open_spiel", params={"game": "hex(board_size=3)"}) == game
+    with pytest.raises(ValueError, match="name one of OpenSpiel's games, as in open_spiel:breakthrough"):
+        turnstone.State("open_spiel")
+    with pytest.raises(ValueError, match="the name says hex"):
+        turnstone.State("open_spiel:hex(board_size=3)", params={"game": "hex(board_size=4)"})
+
+
 def test_a_state_is_found_again_when_it_is_no_longer_kept():
     game = turnstone.open_spiel("checkers")
     rng, states = random.Random(1), [turnstone.State(game)]
@@ -116,6 +151,8 @@ def test_a_game_without_room_for_another_move_is_truncated():
         ("matrix_rps", "not move in turns"),
         ("phantom_ttt", "hidden information"),
         ("quoridor(players=3)", "3 players"),
+        ("chess(chess960=True)", "has chance"),
+        ("go(board_size=25)", "board size up to 19"),
         ("cliff_walking", "1 player,"),
         ("hexx", "Unknown game"),
         ("hex(bord_size=5)", "bord_size"),

@@ -22,10 +22,11 @@ POINTS = 1024
 """Most points of a plane."""
 
 DECIDED = frozenset(
-    "amazons antichess breakthrough checkers chess clobber connect_four crazyhouse dots_and_boxes gomoku havannah hex mancala "
-    "mnk nim othello oware pentago shogi tic_tac_toe twixt ultimate_tic_tac_toe xiangqi y".split()
+    "amazons breakthrough clobber connect_four dots_and_boxes gomoku havannah hex mancala mnk nim othello oware pentago shogi "
+    "tic_tac_toe twixt ultimate_tic_tac_toe xiangqi y".split()
 )
-"""Games whose tensor, with the player to move, decides the legal actions. Others see the legal actions in planes of their own."""
+"""Games whose tensor, with the player to move, decides the legal actions. Others see the legal actions in planes of their own:
+the tensor of chess does not show which pawn may be taken en passant, that of checkers not which piece must go on jumping."""
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 """Colours of a terminal."""
@@ -134,6 +135,14 @@ class OpenSpielGame(Game):
     def __init__(self, game: str = "tic_tac_toe") -> None:
         loaded = _loaded(game)
         reason = _refusal(loaded)
+        if reason is None:
+            try:
+                # Some options put chance before the first move, or are refused only here.
+                if loaded.new_initial_state().is_chance_node():
+                    reason = "it has chance"
+                observer = _pyspiel()._Observation(loaded, loaded.make_observer({}))
+            except _pyspiel().SpielError as error:
+                reason = str(error).splitlines()[0]
         if reason is not None:
             raise ValueError(f"{_text(loaded)}: {reason}")
         self._game = loaded
@@ -148,7 +157,7 @@ class OpenSpielGame(Game):
             self._scattered = left if left <= 4 else 0
             self._legal_planes = whole + (left if left <= 4 else 1)
         self.observation_shape = (self._tensor[0] + 1 + self._legal_planes, *self._tensor[1:])
-        self._observer = _pyspiel()._Observation(loaded, loaded.make_observer({}))
+        self._observer = observer
         self._seen = np.frombuffer(self._observer, np.float32)
         self._images: dict[bytes, Map] = {}
         self.symmetries = _symmetries(loaded, self._tensor[1:])
