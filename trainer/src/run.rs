@@ -6,7 +6,7 @@ mod self_play;
 mod evaluation;
 mod save;
 
-pub use start::{InitialCheckpoint, check_requirements, fork, reopen};
+pub use start::{InitialCheckpoint, check_programs, check_requirements, fork, reopen};
 use turnstone_base::streams::{Purpose, stream};
 use turnstone_base::terminal::Reporter;
 use turnstone_base::text::shell_path;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use turnstone_agents::{AgentSpec, Role, SearchKind};
+use turnstone_arena::{MatchOptions, OpeningSource, TournamentFormat};
 use turnstone_base::settings;
 use turnstone_base::settings::{Fault, Settings};
 
@@ -35,6 +36,18 @@ settings! {
 }
 
 impl ArenaConfig {
+    /// The options of a match of this many games from random openings, which `seed` decides.
+    #[must_use]
+    pub fn match_options(&self, games: usize, seed: u64) -> MatchOptions {
+        MatchOptions {
+            games: Some(games),
+            openings: Some(OpeningSource::Random(self.opening_plies)),
+            seed: Some(seed),
+            format: Some(TournamentFormat::Gauntlet),
+            ..MatchOptions::default()
+        }
+    }
+
     /// The opponents that are other programs.
     pub fn engines(&self) -> impl Iterator<Item = &AgentSpec> {
         self.opponents.iter().filter(|opponent| opponent.role() == Role::Program)

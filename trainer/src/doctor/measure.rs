@@ -15,7 +15,7 @@ use crate::config::{Config, SelfPlayConfig};
 use crate::learn::{BatchMaker, learning_rate};
 use turnstone_agents::{Agent, LoadedNetwork};
 use turnstone_agents::{checkpoint_info, shape};
-use turnstone_arena::{GameRecord, Match, MatchOptions, OpeningSource, RatingScale, Running};
+use turnstone_arena::{GameRecord, Match, RatingScale, Running};
 use turnstone_selfplay::TrainableGame;
 use turnstone_selfplay::replay::Window;
 use turnstone_selfplay::{GameSettings, SelfPlayCounters, SelfPlayGames, Task};
@@ -162,12 +162,7 @@ fn play_match(
     time: Duration,
     stop: &Stop,
 ) -> Result<f64> {
-    let options = MatchOptions {
-        games: Some(config.arena.final_games),
-        openings: Some(OpeningSource::Random(config.arena.opening_plies)),
-        seed: Some(config.seed),
-        ..MatchOptions::default()
-    };
+    let options = config.arena.match_options(config.arena.final_games, config.seed);
     let (games, start) = (AtomicUsize::new(0), Instant::now());
     let count = |_: &GameRecord| {
         games.fetch_add(1, Ordering::Relaxed);

@@ -9,10 +9,7 @@ use super::{Interrupted, Run, Setup};
 use crate::metrics::MatchMetrics;
 use turnstone_agents::{Agent, LoadedNetwork, load_network};
 use turnstone_arena::grading::{Grade, TruthSet, grade, grade_remotely};
-use turnstone_arena::{
-    IdleTime, Ladder, LadderRating, Match, MatchOptions, MatchResult, OpeningSource, RatingScale, Running,
-    TournamentFormat,
-};
+use turnstone_arena::{IdleTime, Ladder, LadderRating, Match, MatchResult, RatingScale, Running};
 
 /// Results of the evaluation after an iteration.
 #[derive(Default)]
@@ -111,16 +108,13 @@ impl Run<'_> {
         idle: &IdleTime,
     ) -> Result<MatchResult> {
         let Setup { game, config, reporter, stop, .. } = self.setup;
-        let (stage, openings) = match scale {
-            RatingScale::Ladder(_) => ("ladder".to_owned(), None),
-            _ => (format!("vs {}", agents[1].spec), Some(OpeningSource::Random(config.arena.opening_plies))),
-        };
-        let options = MatchOptions {
-            games: Some(games),
-            openings,
-            seed: Some(config.seed),
-            format: Some(TournamentFormat::Gauntlet),
-            ..MatchOptions::default()
+        let mut options = config.arena.match_options(games, config.seed);
+        let stage = match scale {
+            RatingScale::Ladder(_) => {
+                options.openings = None;
+                "ladder".to_owned()
+            }
+            _ => format!("vs {}", agents[1].spec),
         };
         let matches = Match::new(game, agents, &options, scale, stop)?.ok_or(Interrupted)?;
         let bar = reporter.bar(&stage, matches.games() as u64);

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use turnstone_agents::{Agent, LoadedNetwork, checkpoint_file, checkpoint_info, load_network, shape};
-use turnstone_arena::Ladder;
+use turnstone_agents::{Agent, AgentSpec, LoadedNetwork, checkpoint_file, checkpoint_info, load_network, shape};
 use turnstone_arena::grading::known;
+use turnstone_arena::{Ladder, Match, RatingScale};
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_bounded;
 use turnstone_env::DynGame;
 use turnstone_models::{ComputeDevice, Learner, LearnerState, Weights, warm_start};
+use turnstone_search::Stop;
 use turnstone_selfplay::replay::{Shard, Window};
 use turnstone_selfplay::{Games, TrainableGame};
 
@@ -24,7 +25,8 @@ use crate::run_folder::{Provenance, RunFolder, RunState};
 use crate::tensorboard::EventLog;
 
 /// Checks, before a run begins or continues, what it needs: that its devices can be used, that every opponent of its
-/// matches can be loaded, and that the game comes with a ladder if the config uses one. Other programs are not started.
+/// matches can be loaded and openings can be drawn, and that the game comes with a ladder if the config uses one. Other
+/// programs are not started.
 ///
 /// # Errors
 /// One line that names the key and the fault.
@@ -34,8 +36,25 @@ pub fn check_requirements(game: &dyn TrainableGame, config: &Config) -> Result<(
     for opponent in &config.arena.opponents {
         Agent::load(opponent, game).context("arena.opponents")?;
     }
+    if !config.arena.opponents.is_empty() {
+        let (random, options) = (Agent::load(&AgentSpec::random(), game)?, config.arena.match_options(2, config.seed));
+        Match::new(game, vec![&random; 2], &options, RatingScale::Mean, &Stop::default())
+            .context("arena.opening_plies")?;
+    }
     if config.arena.ladder_games > 0 {
         Ladder::shipped(game).context("arena.ladder_games")?;
+    }
+    Ok(())
+}
+
+/// Starts and ends the programs that are opponents of a new run, so that a wrong command line is found before it begins.
+///
+/// # Errors
+/// One line that names the program and the fault.
+pub fn check_programs(game: &dyn TrainableGame, config: &Config) -> Result<()> {
+    for engine in config.arena.engines() {
+        let agent = Agent::load(engine, game).context("arena.opponents")?;
+        agent.search(game, 1).map(drop).with_context(|| format!("arena.opponents: {engine}"))?;
     }
     Ok(())
 }
@@ -67,12 +86,19 @@ pub fn fork(
     games: &Games,
 ) -> Result<(Config, RunFolder)> {
     let run = RunFolder::open_to_train(of)?;
+    let is_inside = std::path::absolute(path)?.ancestors().any(|folder| is_same_folder(folder, of));
+    ensure!(!is_inside, "run folder {} is inside that of the run to fork", path.display());
     let (config, text) = config_to_continue(&run, changes, games)?;
     let text = match text {
         Some(text) => text,
         None => fs::read_to_string(run.config()).with_context(|| run.config().display().to_string())?,
     };
     Ok((config, RunFolder::create(path, &text, overwrite, |fork| run.copy_to(fork))?))
+}
+
+/// Whether two paths lead to one folder.
+fn is_same_folder(a: &Path, b: &Path) -> bool {
+    fs::canonicalize(a).ok().is_some_and(|a| fs::canonicalize(b).ok() == Some(a))
 }
 
 /// The config of a run that continues, and its text if that changes.

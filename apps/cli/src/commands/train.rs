@@ -23,7 +23,9 @@ use crate::cluster::{ClusterArgs, Leader, Work};
 use crate::program_name::{PROGRAM, as_called};
 use crate::signals::stop_on_signals;
 use turnstone_trainer::config::{Config, LONGEST_CONFIG, Override};
-use turnstone_trainer::run::{Ending, InitialCheckpoint, Players, Run, Setup, check_requirements, fork, reopen};
+use turnstone_trainer::run::{
+    Ending, InitialCheckpoint, Players, Run, Setup, check_programs, check_requirements, fork, reopen,
+};
 use turnstone_trainer::run_folder::RunFolder;
 
 #[derive(Args, Debug)]
@@ -191,6 +193,7 @@ impl Train {
         // Refuse what cannot work before the folder is made.
         let game = config.game(games).map_err(anyhow::Error::msg)?;
         check_requirements(&*game, &config)?;
+        check_programs(&*game, &config)?;
         let initial = self.initial_checkpoint(&config)?;
         if let Some(initial) = &initial {
             initial.weights(&*game, &config).context("--from")?;

@@ -129,3 +129,28 @@ fn a_fork_continues_as_the_run_that_it_copies_would() {
     refused(&["--fork", of, "--set", "net.width=8"], "net.width cannot change when a run continues");
     refused(&["--resume", of], &format!("give --fork {of} to continue a copy of it"));
 }
+
+#[test]
+fn what_no_match_could_be_played_with_is_refused_before_the_run() {
+    let place = Place::with(&annealed());
+    let (config, run) = (place.config.to_str().expect("UTF-8"), place.run("run"));
+    for (change, expected) in [
+        ("arena.opening_plies=[1000,1000]", "arena.opening_plies: "),
+        ("arena.opponents=[\"engine::./no_such_program\"]", "arena.opponents: engine::./no_such_program: "),
+    ] {
+        let (code, text) = finish(train(&[config, "--run", run.to_str().expect("UTF-8"), "--set", change]));
+        assert!(code == Some(1) && text.contains(expected) && text.lines().count() == 1, "{change}: {text}");
+        assert!(!run.exists(), "{change}");
+    }
+}
+
+#[test]
+fn a_fork_is_not_put_into_the_run_that_it_is_of() {
+    let place = Place::with(&annealed());
+    let run = place.run("run");
+    assert_eq!(finish(place.start(&run)).0, Some(0));
+    let [of, inside] = [run.clone(), run.join("deep/inside")].map(|path| path.to_str().expect("UTF-8").to_owned());
+    let (code, text) = finish(train(&["--fork", &of, "--run", &inside]));
+    assert!(code == Some(1) && text.contains("is inside that of the run to fork"), "{text}");
+    assert!(!run.join("deep").exists());
+}

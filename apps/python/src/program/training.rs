@@ -10,7 +10,7 @@ use turnstone_base::terminal::Reporter;
 use turnstone_search::Stop;
 use turnstone_selfplay::Games;
 use turnstone_trainer::config::{Config, Override};
-use turnstone_trainer::run::{Ending, Players, Run, Setup, check_requirements, reopen};
+use turnstone_trainer::run::{Ending, Players, Run, Setup, check_programs, check_requirements, reopen};
 use turnstone_trainer::run_folder::RunFolder;
 
 use crate::errors::{program_error, value_error};
@@ -154,7 +154,8 @@ impl Task {
         };
         let game = config.game(games).map_err(value_error)?;
         let game = Game { rules: game };
-        game.guarded(|| check_requirements(&*game.rules, &config))?.map_err(program_error)?;
+        let check = || check_requirements(&*game.rules, &config).and_then(|()| check_programs(&*game.rules, &config));
+        game.guarded(check)?.map_err(program_error)?;
         let text = config.text(games).map_err(value_error)?;
         let folder = RunFolder::create(&self.run, &text, self.overwrite, |_| Ok(())).map_err(program_error)?;
         Ok((config, folder))
