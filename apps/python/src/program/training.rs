@@ -89,8 +89,11 @@ impl Task {
         let overrides = overrides.collect::<PyResult<Vec<_>>>()?;
         let resumes = self.config.is_none() && self.config_json.is_none();
         let (config, folder) =
-            if resumes { self.reopen(&overrides, &games)? } else { self.create(&overrides, &games)? };
-        let game = Game { rules: config.game(&games).map_err(value_error)? };
+            if resumes { self.reopen(&overrides, &games)? } else { self.create(&overrides, &games, made)? };
+        let game = match made.get() {
+            Some(game) => game.clone(),
+            None => Game { rules: config.game(&games).map_err(value_error)? },
+        };
         let _ = made.set(game.clone()); // it is the only one
         game.guarded(|| self.train_game(&game, &config, folder, time, stop, watch))?
     }
@@ -140,8 +143,8 @@ impl Task {
         train_watched(run, config.run.iterations, time, watch)
     }
 
-    /// Creates the folder of a new run.
-    fn create(&self, overrides: &[Override], games: &Games) -> PyResult<(Config, RunFolder)> {
+    /// Creates the folder of a new run, and its game, so that an interruption reaches its rules.
+    fn create(&self, overrides: &[Override], games: &Games, made: &OnceLock<Game>) -> PyResult<(Config, RunFolder)> {
         let config = match (&self.config, &self.config_json) {
             (Some(path), _) => Config::read_with(path, overrides, games).map_err(value_error)?,
             (None, Some(json)) => {
@@ -153,7 +156,7 @@ impl Task {
             (None, None) => unreachable!("without a config the run is resumed"),
         };
         let game = config.game(games).map_err(value_error)?;
-        let game = Game { rules: game };
+        let game = made.get_or_init(|| Game { rules: game });
         let check = || check_requirements(&*game.rules, &config).and_then(|()| check_programs(&*game.rules, &config));
         game.guarded(check)?.map_err(program_error)?;
         let text = config.text(games).map_err(value_error)?;
