@@ -15,7 +15,7 @@ mod without_end;
 pub use config::{SearchConfig, SelfPlayConfig};
 pub use self_play::{
     FinishedGame, GameSettings, MOST_PLIES, SelfPlayCounters, SelfPlayGames, SelfPlayStats, Session, Task,
-    TranscriptDecoder, outcome_shares,
+    TranscriptDecoder,
 };
 pub use self_player::{PackedTask, SelfPlayError, SelfPlayer, ThisMachine};
 pub use trainable::{Games, TrainableGame, row};

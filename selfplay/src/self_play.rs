@@ -10,7 +10,7 @@ mod session;
 mod transcript;
 
 pub use session::{FinishedGame, Session};
-pub use stats::{SelfPlayCounters, SelfPlayStats, outcome_shares};
+pub use stats::{SelfPlayCounters, SelfPlayStats};
 pub(crate) use task::random_opening;
 pub use task::{GameSettings, MOST_PLIES, Task};
 pub use transcript::TranscriptDecoder;

@@ -14,7 +14,6 @@ mod comparison;
 
 pub use comparison::{MOST_RUNS, comparison, comparison_page};
 pub(crate) use history::newest_score;
-pub use history::{HistoryError, parse as parse_metrics};
 pub use live::LiveRun;
 pub use readme::readme_sections;
 

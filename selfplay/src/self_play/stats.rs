@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use turnstone_env::{Outcome, Side};
 use turnstone_search::CacheStats;
 
 /// Work and time of self-play, summed over all workers.
@@ -47,21 +46,12 @@ pub struct SelfPlayCounters {
     pub positions: AtomicU64,
 }
 
-/// Shares of games won by the first side, drawn, and won by the second side.
-#[must_use]
-pub fn outcome_shares(ends: &[(Outcome, u16)]) -> [f64; 3] {
-    let share = |winner: Option<Side>| {
-        ends.iter().filter(|(outcome, _)| outcome.winner == winner).count() as f64 / ends.len().max(1) as f64
-    };
-    [share(Some(Side::First)), share(None), share(Some(Side::Second))]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn work_and_outcomes_add_up() {
+    fn work_adds_up() {
         let one = SelfPlayStats {
             positions: 1,
             simulations: 2,
@@ -83,8 +73,5 @@ mod tests {
         assert_eq!(sum.cache, CacheStats { requests: 6, hits: 8, merged: 10, batches: 12 });
         let seconds = [sum.inference, sum.time, sum.idle].map(|time| time.as_secs());
         assert_eq!(seconds, [14, 17, 22]);
-        let ends: Vec<_> = [3, 1, 0, -2, 5, 0, 0, 4].map(|margin| (Outcome::by_margin(margin), 9)).to_vec();
-        assert_eq!(outcome_shares(&ends), [0.5, 0.375, 0.125]);
-        assert_eq!(outcome_shares(&[]), [0.0; 3]);
     }
 }

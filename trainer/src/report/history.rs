@@ -1,22 +1,13 @@
 //! Reads a run's `metrics.jsonl`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use thiserror::Error;
+use anyhow::anyhow;
 use turnstone_arena::Estimate;
 use turnstone_base::files::read_bounded;
 
 use crate::metrics::{MatchMetrics, Metrics};
 use crate::metrics_file::{self, LONGEST_METRICS};
-
-/// A damaged line of the metrics.
-#[derive(Debug, Error)]
-#[error("{}: line {line}: {fault}", path.display())]
-pub struct HistoryError {
-    path: PathBuf,
-    line: usize,
-    fault: String,
-}
 
 /// Reads the metrics of a run; a missing file counts as empty. A last line without a line break is incomplete and
 /// ignored: it is still being written, or the run was interrupted.
@@ -29,14 +20,14 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Metrics>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(e) => return Err(anyhow::Error::new(e).context(path.display().to_string())),
     };
-    Ok(parse(&bytes).map_err(|(line, fault)| HistoryError { path: path.to_owned(), line, fault })?)
+    parse(&bytes).map_err(|(line, fault)| anyhow!("{}: line {line}: {fault}", path.display()))
 }
 
 /// Parses the bytes of a run's metrics.
 ///
 /// # Errors
 /// The number of the first faulty line, and its fault.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Metrics>, (usize, String)> {
+fn parse(bytes: &[u8]) -> Result<Vec<Metrics>, (usize, String)> {
     let mut history: Vec<Metrics> = Vec::new();
     for (number, object) in metrics_file::objects(bytes) {
         let object = object.map_err(|fault| (number, fault))?;

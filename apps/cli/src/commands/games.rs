@@ -9,6 +9,7 @@ use serde_json::json;
 
 use turnstone_agents::PlayableGame;
 use turnstone_agents::sheet::{Parameter, parameters};
+use turnstone_base::terminal::wrapped;
 use turnstone_env::Params;
 use turnstone_selfplay::TrainableGame;
 
@@ -63,7 +64,7 @@ fn table(games: &[Arc<dyn TrainableGame>]) -> String {
         for parameter in parameters {
             let explained = [&parameter.range, &parameter.meaning].map(|text| text.trim().to_owned()).join("; ");
             let lines = wrapped(explained.trim_matches([';', ' ']), COLUMNS.saturating_sub(width + 4).max(20));
-            for (i, line) in lines.iter().enumerate() {
+            for (i, line) in lines.split('\n').enumerate() {
                 let set = if i == 0 { set(parameter) } else { String::new() };
                 text += format!("  {set:<width$}  {line}").trim_end();
                 text.push('\n');
@@ -71,23 +72,6 @@ fn table(games: &[Arc<dyn TrainableGame>]) -> String {
         }
     }
     text
-}
-
-/// Breaks a text at spaces into lines of at most `width` columns where its words allow it; at least one line.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is always a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            if !last.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
 }
 
 fn describe(game: &dyn PlayableGame) -> serde_json::Value {
