@@ -86,7 +86,8 @@ pub fn fork(
     games: &Games,
 ) -> Result<(Config, RunFolder)> {
     let run = RunFolder::open_to_train(of)?;
-    let is_inside = std::path::absolute(path)?.ancestors().any(|folder| is_same_folder(folder, of));
+    let (of, path_of_copy) = (fs::canonicalize(of)?, std::path::absolute(path)?);
+    let is_inside = path_of_copy.ancestors().any(|folder| fs::canonicalize(folder).is_ok_and(|folder| folder == of));
     ensure!(!is_inside, "run folder {} is inside that of the run to fork", path.display());
     let (config, text) = config_to_continue(&run, changes, games)?;
     let text = match text {
@@ -94,11 +95,6 @@ pub fn fork(
         None => fs::read_to_string(run.config()).with_context(|| run.config().display().to_string())?,
     };
     Ok((config, RunFolder::create(path, &text, overwrite, |fork| run.copy_to(fork))?))
-}
-
-/// Whether two paths lead to one folder.
-fn is_same_folder(a: &Path, b: &Path) -> bool {
-    fs::canonicalize(a).ok().is_some_and(|a| fs::canonicalize(b).ok() == Some(a))
 }
 
 /// The config of a run that continues, and its text if that changes.
