@@ -124,21 +124,24 @@ impl<'a, G: Notation> Suite<'a, G> {
     }
 
     fn check_action_kinds(&self) {
-        let Spec { points, actions, action_kinds, symmetries, .. } = &self.spec;
+        let Spec { points, actions, symmetries, .. } = &self.spec;
+        let action_kinds = self.spec.kinds();
         let mut places = vec![None; *actions];
         for (kind, (name, at)) in action_kinds.iter().enumerate() {
-            let fits = at.is_empty() || at.len() == *points;
-            assert!(fits, "the kind of actions `{name}` says for every point which action is there, or for none");
-            for (point, &action) in at.iter().enumerate().filter_map(|(point, action)| Some((point, action.as_ref()?)))
+            let by_pair = at.len() == points * points && *points > 1;
+            let fits = at.is_empty() || at.len() == *points || by_pair;
+            assert!(
+                fits,
+                "the kind of actions `{name}` says for every point, or every pair, which action is there, or for none"
+            );
+            for (index, &action) in at.iter().enumerate().filter_map(|(index, action)| Some((index, action.as_ref()?)))
             {
                 let place = places.get_mut(usize::from(action)).expect("kinds have actions of the game");
-                assert!(place.replace((kind, point)).is_none(), "no action has two kinds or points, as {action} has");
+                let at = if by_pair { [index / points, index % points] } else { [index; 2] };
+                assert!(place.replace((kind, at)).is_none(), "no action has two kinds or points, as {action} has");
             }
             let names = action_kinds.iter().filter(|(other, _)| other == name).count();
             assert_eq!(names, 1, "kinds of actions have names of their own");
-        }
-        if action_kinds.is_empty() {
-            return;
         }
         let all_placed = places.iter().all(Option::is_some) || action_kinds.iter().any(|(_, at)| at.is_empty());
         assert!(all_placed, "every action has a kind and a point");
@@ -146,8 +149,9 @@ impl<'a, G: Notation> Suite<'a, G> {
             let mut images = vec![None; action_kinds.len()];
             for (action, place) in places.iter().enumerate() {
                 let same = match (*place, places[usize::from(symmetry.actions[action])]) {
-                    (Some((kind, point)), Some((image, at))) => {
-                        *images[kind].get_or_insert(image) == image && at == usize::from(symmetry.points[point])
+                    (Some((kind, at)), Some((image, image_at))) => {
+                        let moved = at.map(|point| usize::from(symmetry.points[point]));
+                        *images[kind].get_or_insert(image) == image && image_at == moved
                     }
                     (before, after) => before == after,
                 };

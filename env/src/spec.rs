@@ -39,11 +39,11 @@ pub struct Spec {
     /// point, such as a pass, has a block of its own.
     pub blocks: Vec<(&'static str, usize)>,
     /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
-    /// action its name, and its action at every point, `None` where it has none there; every action once, numbered as policy
-    /// vectors are ([`Spec::policy_index`]). A kind without a list holds actions that have no point, which these heads refuse:
-    /// networks of such a game have dense heads. Boards of different sizes name the same kinds alike. Symmetries take the actions
-    /// of a kind at points to those of one kind at the images. If it is empty, blocks with as many actions as points are
-    /// taken as kinds, point by point.
+    /// action its name, and its action at every point or, in a list of `points * points`, from every point to every other
+    /// (`from * points + to`), `None` where it has none there; every action once, numbered as policy vectors are
+    /// ([`Spec::policy_index`]). A kind without a list holds actions that have no point. Boards of different sizes name the same
+    /// kinds alike. Symmetries take the actions of a kind at points to those of one kind at the images. If it is empty, the
+    /// blocks are the kinds, with the points of [`Spec::points_of`].
     pub action_kinds: Vec<(String, Vec<Option<u16>>)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
@@ -184,8 +184,8 @@ impl Spec {
         Vec::new()
     }
 
-    /// The [`action_kinds`](Self::action_kinds), or those that follow from the blocks. A block of which it is not known where
-    /// its actions are is a kind without points.
+    /// The [`action_kinds`](Self::action_kinds), or the blocks. A block of which it is not known where its actions are is a kind
+    /// without points.
     #[must_use]
     pub fn kinds(&self) -> Vec<(String, Vec<Option<u16>>)> {
         if !self.action_kinds.is_empty() {
@@ -195,8 +195,17 @@ impl Spec {
         let kind = |&(name, length): &(&str, usize)| {
             let actions = first..first + length;
             first = actions.end;
-            let by_point = length == self.points;
-            (name.to_owned(), actions.filter(|_| by_point).map(|action| Some(action as u16)).collect())
+            let mut at = Vec::new();
+            for action in actions.map(|action| Action(action as u16)) {
+                let (index, places) = match self.points_of(action)[..] {
+                    [point] => (point, self.points),
+                    [from, to] => (from * self.points + to, self.points * self.points),
+                    _ => break,
+                };
+                at.resize(places, None);
+                at[index] = Some(action.0);
+            }
+            (name.to_owned(), at)
         };
         self.blocks.iter().map(kind).collect()
     }
@@ -226,6 +235,18 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_of_points_and_pairs_are_kinds() {
+        let blocks = vec![("PLACE", 3), ("MOVE", 6), ("PASS", 1), ("LEAP", 9)];
+        let kinds = Spec { blocks, ..Spec::new("hops", 1, [1, 3], &[], 19) }.kinds();
+        let [place, moves, pass, leap] = &kinds[..] else { panic!("{kinds:?}") };
+        assert_eq!(*place, ("PLACE".to_owned(), [0, 1, 2].map(Some).into()));
+        let moved = [None, Some(3), Some(4), Some(5), None, Some(6), Some(7), Some(8), None];
+        assert_eq!(*moves, ("MOVE".to_owned(), moved.into()));
+        assert_eq!(*pass, ("PASS".to_owned(), Vec::new()));
+        assert_eq!(*leap, ("LEAP".to_owned(), (10..19).map(Some).collect()));
+    }
 
     #[test]
     fn results_name_the_winner_and_the_points() {

@@ -92,29 +92,50 @@ impl Shape {
         within("the number of planes of points", point_planes, 1..=self.inputs / points)
     }
 
-    /// For each action, its place in a matrix `[points, kinds]`, row by row.
+    /// The kinds of actions at points and those from point to point, by name.
+    pub(crate) fn kinds_at(&self) -> [Vec<&str>; 2] {
+        let placed = self.action_kinds.iter().filter(|(_, at)| !at.is_empty());
+        let (at_points, of_pairs): (Vec<_>, Vec<_>) = placed.partition(|(_, at)| at.len() == self.board.points);
+        [at_points, of_pairs].map(|kinds| kinds.into_iter().map(|(name, _)| &name[..]).collect())
+    }
+
+    /// Rows and columns of the matrix of [`places`](Self::places).
+    pub(crate) fn by_place(&self) -> [usize; 2] {
+        let (points, [at_points, of_pairs]) = (self.board.points, self.kinds_at().map(|kinds| kinds.len()));
+        [points, at_points.saturating_add(points.saturating_mul(of_pairs))]
+    }
+
+    /// For each action, its place in a matrix with a row for each point, row by row. Its columns are the kinds of actions at
+    /// points, then for each kind from point to point a column for each point. The actions of no such kind follow it.
     ///
     /// # Errors
-    /// It is not known of each action at which point it is.
+    /// A kind has an action that another one has or that there is not, or not one for each point or pair.
     pub(crate) fn places(&self) -> Result<Vec<usize>, NetworkError> {
-        let (points, kinds) = (self.board.points, &self.action_kinds);
-        if let Some((kind, _)) = kinds.iter().find(|(_, at)| at.is_empty()) {
-            return Err(NetworkError::NoPointsOfActions(kind.clone()));
-        }
+        let ([points, width], kinds) = (self.by_place(), &self.action_kinds);
+        let (mut column, mut first_of_pairs) = (0, self.kinds_at()[0].len());
         let mut places = vec![None; self.actions];
-        for (kind, (name, at)) in kinds.iter().enumerate() {
-            let is_new = kinds[..kind].iter().all(|(other, _)| other != name);
-            let mut sound = is_new && at.len() == points;
-            for (point, &action) in at.iter().enumerate().filter_map(|(point, action)| Some((point, action.as_ref()?)))
+        for (kind, (name, at)) in kinds.iter().enumerate().filter(|(_, (_, at))| !at.is_empty()) {
+            let mut sound = kinds[..kind].iter().all(|(other, _)| other != name);
+            let columns = match at.len() {
+                length if length == points => 1,
+                length if length == points.saturating_mul(points) => points,
+                _ => return Err(NetworkError::BadKinds),
+            };
+            let next = if columns == 1 { &mut column } else { &mut first_of_pairs };
+            let first = *next;
+            *next += columns;
+            for (index, &action) in at.iter().enumerate().filter_map(|(index, action)| Some((index, action.as_ref()?)))
             {
                 let place = places.get_mut(usize::from(action));
-                sound &= place.is_some_and(|place| place.replace(point * kinds.len() + kind).is_none());
+                let own = index / columns * width + first + index % columns;
+                sound &= place.is_some_and(|place| place.replace(own).is_none());
             }
             if !sound {
                 return Err(NetworkError::BadKinds);
             }
         }
-        places.into_iter().collect::<Option<_>>().ok_or(NetworkError::BadKinds)
+        let mut others = points.saturating_mul(width)..;
+        Ok(places.into_iter().map(|place| place.or_else(|| others.next()).expect("it has no end")).collect())
     }
 }
 
@@ -245,13 +266,14 @@ mod tests {
         };
         let (drop, step) = ([Some(0), Some(4), Some(1)], [None, Some(3), Some(2)]);
         assert_eq!(shape(&[("drop", &drop), ("step", &step)]).places(), Ok(vec![0, 4, 5, 3, 2]));
-        let unknown = shape(&[("drop", &drop), ("fly", &[])]).places().unwrap_err().to_string();
-        assert!(unknown.ends_with("the game has none for those of `fly`: use heads = \"dense\""), "{unknown}");
-        let bad: [Kinds<'_>; 6] = [
-            &[],
-            &[("drop", &drop)],
+        let hop = [None, Some(2), None, None, None, Some(3), None, None, None];
+        assert_eq!(shape(&[("hop", &hop), ("drop", &drop)]).places(), Ok(vec![0, 8, 2, 7, 4]));
+        assert_eq!(shape(&[("pass", &[]), ("step", &step)]).places(), Ok(vec![3, 4, 2, 1, 5]));
+        assert_eq!(shape(&[]).places(), Ok(vec![0, 1, 2, 3, 4]));
+        let bad: [Kinds<'_>; 5] = [
             &[("drop", &drop), ("drop", &step)],
             &[("drop", &drop), ("step", &step[..2])],
+            &[("drop", &drop), ("hop", &hop[..6])],
             &[("drop", &drop), ("step", &[Some(1), Some(3), Some(2)])],
             &[("drop", &drop), ("step", &[Some(5), Some(3), Some(2)])],
         ];

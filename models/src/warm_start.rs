@@ -47,10 +47,11 @@ pub fn warm_start(
     }
     let mut tensors = weights.tensors().to_vec();
     let random = Weights::random(&new.layout(), seed);
-    let old_kind = |(name, _): &(String, _)| from.action_kinds.iter().position(|(other, _)| other == name);
-    let kinds: Vec<Option<usize>> = to.action_kinds.iter().map(old_kind).collect();
+    let [old_kinds, _] = from.kinds_at();
+    let [new_kinds, _] = to.kinds_at();
+    let kinds: Vec<Option<usize>> = new_kinds.iter().map(|name| old_kinds.iter().position(|old| old == name)).collect();
     for index in [2 * by_kind, 2 * by_kind + 1] {
-        let old_rows = tensors[index].data.chunks_exact(from.action_kinds.len());
+        let old_rows = tensors[index].data.chunks_exact(old_kinds.len());
         let mut tensor = random.tensors()[index].clone();
         for (row, old_row) in tensor.data.chunks_exact_mut(kinds.len()).zip(old_rows) {
             row.iter_mut()
@@ -63,9 +64,9 @@ pub fn warm_start(
     Ok(Weights::new(&new.layout(), tensors)?)
 }
 
-/// The layer with an output for each kind of action, if the policy is made from one.
+/// The layer with an output for each kind of actions at points, if the policy is made from one.
 fn policy_layer(network: &Network) -> Option<usize> {
     let Op::Actions { x } = network.ops[network.policy().0] else { return None };
-    let Op::Linear { layer, .. } = network.ops[x.0] else { return None };
+    let Op::Linear { layer, .. } = network.ops[network.parts(x)[0].0] else { return None };
     Some(layer)
 }

@@ -43,11 +43,15 @@ fn shared_heads_do_not_depend_on_the_number_of_points() {
         small.iter().zip(&large).filter(|(a, b)| a != b).map(|(a, b)| (&a.0[..], &a.1, &b.1)).collect();
     // A removal, and jumps in four directions over two or three stones.
     assert_eq!(differing, [("policy.weight", &vec![32, 9], &vec![32, 13]), ("policy.bias", &vec![9], &vec![13])]);
-    let morris = config.layout(&shape(&Morris::default().spec())).unwrap_err().to_string();
+    // Placements and removals at points, moves from point to point.
+    let morris = config.layout(&shape(&Morris::default().spec())).unwrap();
+    let policy: Vec<_> =
+        morris.iter().filter(|spec| spec.name.starts_with("policy.") && spec.shape.len() == 2).collect();
     assert_eq!(
-        morris,
-        "shared heads need the point of every action, and the game has none for those of `MOVE`: use heads = \"dense\""
+        policy.iter().map(|spec| &spec.name[..]).collect::<Vec<_>>(),
+        ["policy.weight", "policy.MOVE.from.weight", "policy.MOVE.to.weight"]
     );
+    assert_eq!(policy.iter().map(|spec| &spec.shape[..]).collect::<Vec<_>>(), [[32, 2], [32, 32], [32, 32]]);
 }
 
 #[test]

@@ -27,12 +27,16 @@ pub(crate) fn shape() -> Shape {
         lattice: [3, 3],
         cells: vec![0, 1, 2, 4, 5, 7, 8],
     };
-    // Three kinds of actions, two of which leave out a point, in no order.
+    // Three kinds of actions at points, two of which leave out a point, in no order, one of pairs of points, and two
+    // other actions.
     let kind = |kind: u16| {
         let action = |point| Some(5 * (7 * kind + point) % 21).filter(|&action| action < 19);
         (format!("kind {kind}"), (0..7).map(action).collect())
     };
-    Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(3 * 7 + 2, 19) }
+    let mut leap = vec![None; 49];
+    (leap[6], leap[29]) = (Some(20), Some(19));
+    let action_kinds = (0..3).map(kind).chain([("leap".to_owned(), leap)]).collect();
+    Shape { board, action_kinds, ..Shape::flat(3 * 7 + 2, 23) }
 }
 
 settings! {
@@ -61,9 +65,12 @@ impl NetworkKind for Everything {
         let (inputs, flat) = (net.inputs(), net.flatten(x));
         let observed = net.rectified("observed", inputs, 9);
         let head = net.concat(observed, flat);
-        let kinds = net.shape().action_kinds.len();
-        let by_kind = net.linear("by_kind", x, kinds, Init::He);
-        let by_action = net.actions(by_kind);
+        let (at_points, from) = (net.linear("at_points", x, 3, Init::He), net.linear("from", x, 4, Init::Head));
+        let to = net.linear("to", x, 4, Init::Head);
+        let of_pairs = net.products(from, to);
+        let by_kind = net.concat(at_points, of_pairs);
+        let others = net.linear("others", row, 2, Init::Head);
+        let by_action = net.actions(by_kind, Some(others));
         let head = net.concat(head, by_action);
         let actions = net.shape().actions;
         [net.linear("policy", head, actions, Init::Head), net.value_head(head, 10)]
@@ -237,7 +244,7 @@ fn agrees_with_burn(network: &NetworkConfig, optimiser: &OptimiserConfig, batch:
 /// Along the gradient of each tensor, the loss grows at the rate of the gradient's norm.
 #[test]
 fn gradients_are_slopes_of_the_loss() {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let optimiser = OptimiserConfig { further: further(), ..optimiser() };
     // With logits of all actions, and of legal ones only.
     let batches = [0.3, 0.03].map(|share| batch_of(&shape(), &optimiser.further, 50, share, &mut rng));

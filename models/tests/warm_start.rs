@@ -15,7 +15,7 @@ fn weights(network: &NetworkConfig, shape: &Shape) -> Weights {
     Weights::random(&layout, 11)
 }
 
-/// A row of this many points; an action of each kind at every point.
+/// A row of this many points; an action of each kind at every point, from where hops lead to the next one, round and round.
 fn row(points: u16, kinds: &[&str]) -> Shape {
     let right = (0..points).map(|point| Some(point + 1).filter(|&next| next < points)).collect();
     let board = BoardShape {
@@ -26,7 +26,11 @@ fn row(points: u16, kinds: &[&str]) -> Shape {
         cells: (0..points).collect(),
     };
     let kind = |(index, name): (usize, &&str)| {
-        ((*name).to_owned(), (0..points).map(|point| Some(index as u16 * points + point)).collect())
+        let action = |point| Some(index as u16 * points + point);
+        let hop = |pair| if (pair / points + 1) % points == pair % points { action(pair / points) } else { None };
+        let at =
+            if *name == "hop" { (0..points * points).map(hop).collect() } else { (0..points).map(action).collect() };
+        ((*name).to_owned(), at)
     };
     let (inputs, actions) = (2 * usize::from(points) + 1, kinds.len() * usize::from(points));
     Shape { board, action_kinds: kinds.iter().enumerate().map(kind).collect(), ..Shape::flat(inputs, actions) }
@@ -44,7 +48,7 @@ fn a_shape_that_fits_keeps_the_weights() {
 /// A point sees the same on a larger board if its surroundings are the same.
 #[test]
 fn shared_heads_go_from_board_to_board() {
-    let (small, large) = (row(5, &["drop", "step"]), row(9, &["leap", "step", "drop"]));
+    let (small, large) = (row(5, &["drop", "hop", "step"]), row(9, &["leap", "step", "drop", "hop"]));
     let network = graph(Heads::Shared);
     let trained = weights(&network, &small);
     let larger = warm_start(&network, [&small, &large], &trained, 5).unwrap();
@@ -58,9 +62,9 @@ fn shared_heads_go_from_board_to_board() {
         // By kind, the points that are not near the end.
         let of_kind = |name: &str| {
             let (_, at) = shape.action_kinds.iter().find(|(kind, _)| kind == name).unwrap();
-            at[..3].iter().map(|action| logits[usize::from(action.unwrap())]).collect::<Vec<f32>>()
+            at.iter().flatten().take(3).map(|action| logits[usize::from(*action)]).collect::<Vec<f32>>()
         };
-        [of_kind("drop"), of_kind("step")]
+        [of_kind("drop"), of_kind("step"), of_kind("hop")]
     };
     let [before, after] = [policy(&trained, &small), policy(&larger, &large)];
     assert_eq!(before, after);

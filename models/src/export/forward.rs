@@ -104,6 +104,11 @@ impl<'a> Walk<'a> {
                 let name = self.reader(var).map_or("joined".to_owned(), |layer| format!("{layer}.inputs"));
                 self.pair(x, y, |pass, x, y, flat| pass.concat(&[x, y], if flat { 1 } else { 2 }, &name))
             }
+            Op::Products { x, y } => {
+                let (x, y) = (self.by_row(x), self.by_row(y));
+                let y = self.pass.transpose(&y);
+                Tensor { name: self.pass.step("MatMul", &[&x, &y], &format!("{x}.products")), flat: false }
+            }
             Op::Flatten { x } => {
                 let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
                 let name = format!("{}.together", x.strip_suffix(".relu").unwrap_or(x));

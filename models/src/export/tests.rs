@@ -25,8 +25,11 @@ fn shape(scalars: usize) -> Shape {
         cells: vec![1, 3, 4, 5, 7],
     };
     let (own, centre) = ((0..5).map(Some).collect(), vec![None, None, Some(5), None, None]);
-    let action_kinds = vec![("own".to_owned(), own), ("centre".to_owned(), centre)];
-    Shape { board, action_kinds, ..Shape::flat(10 + scalars, 6) }
+    let mut leap = vec![None; 25];
+    (leap[4], leap[15]) = (Some(7), Some(6));
+    let kinds = [("own", own), ("leap", leap), ("centre", centre)];
+    let action_kinds = kinds.map(|(name, actions)| (name.to_owned(), actions)).into();
+    Shape { board, action_kinds, ..Shape::flat(10 + scalars, 9) }
 }
 
 fn networks(blocks: usize) -> [NetworkConfig; 7] {
@@ -98,7 +101,7 @@ fn the_file_holds_names_shapes_weights_and_metadata() {
             (&graph.input[0].name[..], dims(&graph.input[0])),
             (OBSERVATION, vec![None, Some(3), Some(3), Some(3)])
         );
-        assert_eq!((&graph.output[0].name[..], dims(&graph.output[0])), (POLICY_LOGITS, vec![None, Some(6)]));
+        assert_eq!((&graph.output[0].name[..], dims(&graph.output[0])), (POLICY_LOGITS, vec![None, Some(9)]));
         assert_eq!((&graph.output[1].name[..], dims(&graph.output[1])), (VALUE_LOGITS, vec![None, Some(3)]));
         for tensor in weights.tensors() {
             let found = graph.initializer.iter().find(|one| one.name == tensor.name).unwrap();

@@ -64,9 +64,10 @@ fn matrices_are_hidden_between_observation_and_outputs() {
         lattice: [1, 3],
         cells: (0..3).collect(),
     };
-    let action_kinds = vec![("to".to_owned(), (0..3).map(Some).collect())];
-    let shape = Shape { board, action_kinds, ..Shape::flat(6, 3) };
     let hidden = |text| {
+        let leap = (0..9).map(|pair| (pair == 5).then_some(3)).collect();
+        let action_kinds = vec![("to".to_owned(), (0..3).map(Some).collect()), ("leap".to_owned(), leap)];
+        let shape = Shape { board: board.clone(), action_kinds, ..Shape::flat(6, 5) };
         let network = Network::new(&read_from(text).unwrap(), &shape).unwrap();
         let (layout, hidden) = (network.layout(), network.hidden_matrices());
         hidden.into_iter().map(|place| layout[place].name.clone()).collect::<Vec<_>>()
@@ -76,7 +77,13 @@ fn matrices_are_hidden_between_observation_and_outputs() {
     assert_eq!(hidden(r#"{"kind":"residual_mlp","blocks":1,"width":4}"#), and(&["value_hidden.weight"]));
     let of_graph = and(&["policy_points.weight", "value_points.weight", "value_hidden.weight"]);
     assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4}"#), of_graph);
-    assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4,"heads":"shared"}"#), of_graph);
+    let of_pairs =
+        ["policy_points", "policy.leap.from", "policy.leap.to", "policy_board", "value_points", "value_hidden"];
+    let of_pairs = of_pairs.map(|name| format!("{name}.weight"));
+    assert_eq!(
+        hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4,"heads":"shared"}"#),
+        and(&of_pairs.each_ref().map(|name| &name[..]))
+    );
 }
 
 #[test]

@@ -212,20 +212,49 @@ impl<'a> NetworkBuilder<'a> {
         self.push(Op::Concat { x, y }, [rows, columns + others])
     }
 
+    /// The product of every row of `x` with every row of `y`, `x yᵀ`, a row for each of `x`. Both have as many columns.
+    pub fn products(&mut self, x: Var, y: Var) -> Var {
+        let ([rows, columns], [others, other_columns]) = (self.size(x), self.size(y));
+        if columns != other_columns {
+            self.contradiction("a product", "has parts of different sizes");
+        }
+        self.push(Op::Products { x, y }, [rows, others])
+    }
+
     /// All rows as one.
     pub fn flatten(&mut self, x: Var) -> Var {
         let [rows, columns] = self.size(x);
         self.push(Op::Flatten { x }, [1, rows * columns])
     }
 
-    /// The number of each action, one row, from `x` by point, which has a column for each kind of action: see
-    /// [`Shape::action_kinds`]. A game that does not say where its actions are is refused.
-    pub fn actions(&mut self, x: Var) -> Var {
-        self.places = self.place_actions();
-        if self.size(x) != [self.shape.board.points, self.shape.action_kinds.len()] {
+    /// The number of each action, one row, from `x` by point, which has a column for each kind of actions at points, and
+    /// then as many as points for each kind of actions from point to point: see [`Shape::action_kinds`]. `others` has the
+    /// numbers of the other actions as one row, if there are such.
+    pub fn actions(&mut self, x: Var, others: Option<Var>) -> Var {
+        let by_place = self.shape.by_place();
+        let count = self.unplaced();
+        if self.size(x) != by_place || others.map_or([1, 0], |others| self.size(others)) != [1, count] {
             self.contradiction("the policy", "is not by point and kind of action");
         }
+        let x = match others {
+            Some(others) => {
+                let placed = self.flatten(x);
+                self.concat(placed, others)
+            }
+            None => x,
+        };
+        self.places = self.shape.places().unwrap_or_default();
         self.push(Op::Actions { x }, [1, self.shape.actions])
+    }
+
+    /// Number of actions of no kind at points or from point to point.
+    fn unplaced(&mut self) -> usize {
+        let [rows, columns] = self.shape.by_place();
+        let places = self.shape.places().unwrap_or_else(|fault| {
+            self.refuse(fault);
+            Vec::new()
+        });
+        places.into_iter().filter(|&place| place >= rows.saturating_mul(columns)).count()
     }
 
     /// The heads of a network over points, which read `x`, the channels of each point. Returns logits of policy and value.
@@ -251,18 +280,48 @@ impl<'a> NetworkBuilder<'a> {
         }
     }
 
-    /// Heads whose weights do not depend on the number of points: for the policy a hidden layer of each point, and a number for
-    /// each kind of action there; for the value the means and maxima of the channels over the board. Returns logits of policy
-    /// and value.
+    /// Heads whose weights do not depend on the number of points: for the value the means and maxima of the channels over the
+    /// board; for the policy a hidden layer of each point, a number for each kind of action there, and for actions from point
+    /// to point the product of what the two give, as in the attention policy of lc0. Only actions that have no point are from a
+    /// dense layer over a few channels of all points. Returns logits of policy and value.
     pub fn shared_heads(&mut self, x: Var) -> [Var; 2] {
-        self.place_actions();
-        let features = self.rectified("policy_points", x, SHARED_CHANNELS);
-        let kinds = self.linear("policy", features, self.shape.action_kinds.len(), Init::Head);
-        let policy = self.actions(kinds);
+        let placed = self.placed_actions(x);
+        let others = match self.unplaced() {
+            0 => None,
+            count => {
+                let few = self.rectified("policy_board", x, HEAD_CHANNELS);
+                let board = self.flatten(few);
+                Some(self.linear("policy_others", board, count, Init::Head))
+            }
+        };
+        let policy = match (placed, others) {
+            (Some(placed), others) => self.actions(placed, others),
+            // There are actions, and so others if none is placed.
+            (None, others) => others.unwrap_or(x),
+        };
         let features = self.rectified("value_points", x, SHARED_CHANNELS);
         let (mean, max) = (self.mean(features), self.max(features));
         let pooled = self.concat(mean, max);
         [policy, self.value_head(pooled, HIDDEN)]
+    }
+
+    /// What [`actions`](Self::actions) reads by point, if an action has a point.
+    fn placed_actions(&mut self, x: Var) -> Option<Var> {
+        let [at_points, of_pairs] = self.shape.kinds_at();
+        if at_points.is_empty() && of_pairs.is_empty() {
+            return None;
+        }
+        let features = self.rectified("policy_points", x, SHARED_CHANNELS);
+        let at_points = (!at_points.is_empty()).then(|| self.linear("policy", features, at_points.len(), Init::Head));
+        let of_pairs: Vec<Var> = of_pairs.into_iter().map(|kind| self.pairs(kind, features)).collect();
+        at_points.into_iter().chain(of_pairs).reduce(|all, more| self.concat(all, more))
+    }
+
+    /// A number from every point to every point. Only one of the factors is small at first, so that the other has gradients.
+    fn pairs(&mut self, kind: &str, x: Var) -> Var {
+        let from = self.linear(&format!("policy.{kind}.from"), x, SHARED_CHANNELS, Init::Head);
+        let to = self.linear(&format!("policy.{kind}.to"), x, SHARED_CHANNELS, Init::He);
+        self.products(from, to)
     }
 
     /// A value head with one hidden layer. Returns the logits of win, draw and loss.
@@ -280,13 +339,6 @@ impl<'a> NetworkBuilder<'a> {
         if let Err(fault) = within(what, value, range) {
             self.refuse(fault);
         }
-    }
-
-    fn place_actions(&mut self) -> Vec<usize> {
-        self.shape.places().unwrap_or_else(|fault| {
-            self.refuse(fault);
-            Vec::new()
-        })
     }
 
     fn contradiction(&mut self, what: &str, fault: &str) {

@@ -81,9 +81,11 @@ pub(crate) enum Op {
     Max { x: Var },
     /// The columns of `x`, then those of `y`.
     Concat { x: Var, y: Var },
+    /// `x yᵀ`, the product of every row of `x` with every row of `y`, `[rows, rows of y]`.
+    Products { x: Var, y: Var },
     /// All rows as one, `[1, rows * columns]`.
     Flatten { x: Var },
-    /// The number of each action, `[1, actions]`, from those of every point by kind of action, `[points, kinds]`.
+    /// The number of each action, `[1, actions]`, from its [place](Network::places).
     Actions { x: Var },
 }
 
@@ -135,7 +137,7 @@ impl Op {
             | Op::Max { x }
             | Op::Flatten { x }
             | Op::Actions { x } => [Some(x), None],
-            Op::Add { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
+            Op::Add { x, y } | Op::Concat { x, y } | Op::Products { x, y } => [Some(x), Some(y)],
         };
         vars.into_iter().flatten()
     }
@@ -160,7 +162,7 @@ impl Network {
     /// Places in the layout of the matrices between others: of layers that read no observation and give no output.
     #[cfg(feature = "train")]
     pub(crate) fn hidden_matrices(&self) -> Vec<usize> {
-        let outputs: Vec<Var> = self.heads.iter().map(|&head| self.last_layer(head)).collect();
+        let outputs: Vec<Var> = self.heads.iter().flat_map(|&head| self.parts(head)).collect();
         let is_observed = |x| matches!(self.ops[self.computed(x).0], Op::Inputs | Op::Points);
         let hidden = |(index, op): (usize, &Op)| match *op {
             Op::Linear { x, layer, .. } if !is_observed(x) && !outputs.contains(&Var(index)) => Some(2 * layer),
@@ -169,12 +171,12 @@ impl Network {
         self.ops.iter().enumerate().filter_map(hidden).collect()
     }
 
-    /// The layer whose results a head gives in another order or form.
-    #[cfg(feature = "train")]
-    fn last_layer(&self, head: Var) -> Var {
-        match self.ops[head.0] {
-            Op::Flatten { x } | Op::Actions { x } => self.last_layer(x),
-            _ => head,
+    /// What a result only gives in another order or form, one beside the other.
+    pub(crate) fn parts(&self, var: Var) -> Vec<Var> {
+        match self.ops[var.0] {
+            Op::Flatten { x } | Op::Actions { x } => self.parts(x),
+            Op::Concat { x, y } => [self.parts(x), self.parts(y)].concat(),
+            _ => vec![var],
         }
     }
 

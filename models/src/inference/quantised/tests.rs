@@ -23,7 +23,10 @@ fn shape() -> Shape {
     };
     // Every third action is of a kind.
     let kind = |kind: u16| (format!("kind {kind}"), (0..7).map(|point| Some(3 * point + kind)).collect());
-    Shape { board, action_kinds: (0..3).map(kind).collect(), ..Shape::flat(17, 21) }
+    let mut leap = vec![None; 49];
+    (leap[6], leap[29]) = (Some(22), Some(21));
+    let action_kinds = (0..3).map(kind).chain([("leap".to_owned(), leap)]).collect();
+    Shape { board, action_kinds, ..Shape::flat(17, 25) }
 }
 
 fn configs() -> Vec<NetworkConfig> {
@@ -84,7 +87,7 @@ fn instruction_sets_and_batch_sizes_do_not_change_a_bit() {
                     let found = engine.evaluate(rows, &x[first * 17..][..rows * 17]);
                     let bits = |logits: &[f32]| logits.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                     let [policy, value] =
-                        [&expected.policy[first * 21..][..rows * 21], &expected.value[first * 3..][..rows * 3]];
+                        [&expected.policy[first * 25..][..rows * 25], &expected.value[first * 3..][..rows * 3]];
                     assert_eq!(bits(found.policy), bits(policy), "{config}: {instructions:?}, {batch} rows");
                     assert_eq!(bits(found.value), bits(value), "{config}: {instructions:?}, {batch} rows");
                 }

@@ -112,6 +112,7 @@ impl Results<'_> {
             Op::Mean { x } => self.by_position(x).mean_dim(1).squeeze_dim(1),
             Op::Max { x } => self.by_position(x).max_dim(1).squeeze_dim(1),
             Op::Concat { x, y } => Tensor::cat(vec![self.read(x), self.read(y)], 1),
+            Op::Products { x, y } => self.by_position(x).matmul(self.by_position(y).transpose()).flatten(0, 1),
             Op::Flatten { x } => self.by_position(x).flatten(1, 2),
             Op::Actions { x } => {
                 let places = self.graph.places.clone().expect("they were made with the graph");
