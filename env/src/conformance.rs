@@ -106,6 +106,8 @@ impl<'a, G: Notation> Suite<'a, G> {
             assert!(is_permutation(symmetry.actions.iter().map(|&a| usize::from(a)), spec.actions), "actions permuted");
             assert_eq!(symmetry.planes, spec.point_planes.len(), "symmetries map all planes of points");
         }
+        let in_blocks: usize = spec.blocks.iter().map(|(_, length)| length).sum();
+        assert_eq!(in_blocks, spec.actions, "every action belongs to a block");
         self.check_lines();
         self.check_action_kinds();
         self.check_board_points();
@@ -116,8 +118,6 @@ impl<'a, G: Notation> Suite<'a, G> {
             let involution = turned.iter().enumerate().all(|(a, &t)| usize::from(turned[usize::from(t)]) == a);
             assert!(turned.len() == spec.actions && involution, "turning twice is the identity");
         }
-        let in_blocks: usize = spec.blocks.iter().map(|(_, length)| length).sum();
-        assert_eq!(in_blocks, spec.actions, "every action belongs to a block");
         let params = self.game.params();
         let again = self.game.with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
