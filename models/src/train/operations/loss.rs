@@ -1,6 +1,6 @@
 //! The loss of some positions of a batch, and its gradients by the logits.
 //!
-//! The definitions are those of [`masked_loss`](crate::masked_loss), in closed form: by the logits, the gradient of a
+//! The definitions are those of [`batch_loss`](crate::batch_loss), in closed form: by the logits, the gradient of a
 //! cross-entropy is the probabilities minus the targets.
 
 use std::ops::Range;
