@@ -166,22 +166,29 @@ impl Spec {
     /// with an action for every ordered pair of points, or of different points; none in other blocks.
     #[must_use]
     pub fn points_of(&self, action: Action) -> Vec<usize> {
-        let (points, mut index) = (self.points, action.index());
+        let mut index = action.index();
         for &(_, length) in &self.blocks {
-            if index >= length {
-                index -= length;
-            } else if length == points {
-                return vec![index];
-            } else if length == points * points {
-                return vec![index / points, index % points];
-            } else if length == points * (points - 1) {
-                let (from, rest) = (index / (points - 1), index % (points - 1));
-                return vec![from, rest + usize::from(rest >= from)];
-            } else {
-                break;
+            if index < length {
+                return self.points_in_block(length, index);
             }
+            index -= length;
         }
         Vec::new()
+    }
+
+    /// The points of the action at this index of a block of this length.
+    fn points_in_block(&self, length: usize, index: usize) -> Vec<usize> {
+        let points = self.points;
+        if length == points {
+            vec![index]
+        } else if length == points * points {
+            vec![index / points, index % points]
+        } else if length == points * (points - 1) {
+            let (from, rest) = (index / (points - 1), index % (points - 1));
+            vec![from, rest + usize::from(rest >= from)]
+        } else {
+            Vec::new()
+        }
     }
 
     /// The [`action_kinds`](Self::action_kinds), or the blocks. A block of which it is not known where its actions are is a kind
@@ -193,18 +200,17 @@ impl Spec {
         }
         let mut first = 0;
         let kind = |&(name, length): &(&str, usize)| {
-            let actions = first..first + length;
-            first = actions.end;
             let mut at = Vec::new();
-            for action in actions.map(|action| Action(action as u16)) {
-                let (index, places) = match self.points_of(action)[..] {
+            for index in 0..length {
+                let (place, places) = match self.points_in_block(length, index)[..] {
                     [point] => (point, self.points),
                     [from, to] => (from * self.points + to, self.points * self.points),
                     _ => break,
                 };
                 at.resize(places, None);
-                at[index] = Some(action.0);
+                at[place] = Some((first + index) as u16);
             }
+            first += length;
             (name.to_owned(), at)
         };
         self.blocks.iter().map(kind).collect()

@@ -232,7 +232,7 @@ impl<'a> NetworkBuilder<'a> {
     /// numbers of the other actions as one row, if there are such.
     pub fn actions(&mut self, x: Var, others: Option<Var>) -> Var {
         let by_place = self.shape.by_place();
-        let count = self.unplaced();
+        let count = self.place_actions();
         if self.size(x) != by_place || others.map_or([1, 0], |others| self.size(others)) != [1, count] {
             self.contradiction("the policy", "is not by point and kind of action");
         }
@@ -243,18 +243,18 @@ impl<'a> NetworkBuilder<'a> {
             }
             None => x,
         };
-        self.places = self.shape.places().unwrap_or_default();
         self.push(Op::Actions { x }, [1, self.shape.actions])
     }
 
-    /// Number of actions of no kind at points or from point to point.
-    fn unplaced(&mut self) -> usize {
+    /// Gives each action its place, see [`Shape::places`], and returns the number of those of no kind at points or from point
+    /// to point.
+    fn place_actions(&mut self) -> usize {
+        match self.shape.places() {
+            Ok(places) => self.places = places,
+            Err(fault) => self.refuse(fault),
+        }
         let [rows, columns] = self.shape.by_place();
-        let places = self.shape.places().unwrap_or_else(|fault| {
-            self.refuse(fault);
-            Vec::new()
-        });
-        places.into_iter().filter(|&place| place >= rows.saturating_mul(columns)).count()
+        self.places.iter().filter(|&&place| place >= rows.saturating_mul(columns)).count()
     }
 
     /// The heads of a network over points, which read `x`, the channels of each point. Returns logits of policy and value.
@@ -286,7 +286,7 @@ impl<'a> NetworkBuilder<'a> {
     /// dense layer over a few channels of all points. Returns logits of policy and value.
     pub fn shared_heads(&mut self, x: Var) -> [Var; 2] {
         let placed = self.placed_actions(x);
-        let others = match self.unplaced() {
+        let others = match self.place_actions() {
             0 => None,
             count => {
                 let few = self.rectified("policy_board", x, HEAD_CHANNELS);
