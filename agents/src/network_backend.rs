@@ -23,7 +23,7 @@ pub fn shape(spec: &Spec) -> Shape {
         lattice: spec.lattice,
         cells: spec.cells.clone(),
     };
-    Shape { inputs: spec.features(), actions: spec.actions, board, action_kinds: spec.kinds() }
+    Shape { inputs: spec.features(), actions: spec.actions, board }
 }
 
 /// A network on the processor, with room for batches of a certain size.

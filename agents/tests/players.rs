@@ -294,8 +294,7 @@ fn memory_and_clocks_bound_the_seats() {
 #[test]
 fn a_network_that_cannot_run_as_its_spec_says_is_refused_on_loading() {
     let game = built_in().make("konane", &Params::new().with("size", 6)).expect("a game");
-    let network =
-        NetworkConfig::from(ResidualConv { blocks: 0, channels: 2, global_pooling: false, ..Default::default() });
+    let network = NetworkConfig::from(ResidualConv { blocks: 0, channels: 2, global_pooling: false });
     let info = checkpoint_info(&*game, &network, &SearchSettings::default(), 0);
     let weights = Weights::random(&network.layout(&info.shape).expect("a small network"), 1);
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -28,13 +28,13 @@ const MAX_PLIES_WITHOUT_LIMITS: usize = 1000;
 
 /// Plays `games` random games and checks every state on the way.
 ///
-/// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and
-/// positions both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without
-/// a change; directions that lead from point to point; kinds of actions that are complete; symmetries that form
-/// permutations, keep the board's lines and commute with play; a final outcome that is zero-sum; [`Spec::ply_limits`] that
-/// are parameters, can be set to 0, and then truncate no game; points that lie apart in the drawing and have names of their
-/// own, and clicks that tell the legal actions apart; a picture that is not turned for the second player, and clicks, marks
-/// and texts that are not; a [`Rules::spec`](crate::Rules::spec) that is fast.
+/// Checked are: legal actions sorted, unique, bounded and empty exactly when the game is over; text of actions and positions
+/// both ways; features all written, bounded, and deciding the legal actions; illegal actions refused without a change;
+/// directions that lead from point to point; symmetries that form permutations, keep the board's lines and commute with play;
+/// a final outcome that is zero-sum; [`Spec::ply_limits`] that are parameters, can be set to 0, and then truncate no game;
+/// points that lie apart in the drawing and have names of their own, and clicks that tell the legal actions apart; a picture
+/// that is not turned for the second player, and clicks, marks and texts that are not; a [`Rules::spec`](crate::Rules::spec)
+/// that is fast.
 ///
 /// # Panics
 /// With a message that names the position, at the first violation.
@@ -109,7 +109,6 @@ impl<'a, G: Notation> Suite<'a, G> {
         let in_blocks: usize = spec.blocks.iter().map(|(_, length)| length).sum();
         assert_eq!(in_blocks, spec.actions, "every action belongs to a block");
         self.check_lines();
-        self.check_action_kinds();
         self.check_board_points();
         let identity = spec.symmetries.first().expect("the identity is a symmetry");
         assert!(identity.points.iter().enumerate().all(|(i, &p)| i == usize::from(p)), "the identity comes first");
@@ -121,46 +120,6 @@ impl<'a, G: Notation> Suite<'a, G> {
         let params = self.game.params();
         let again = self.game.with_params(&params).expect("a game accepts its own parameters");
         assert_eq!(again.params(), params, "parameters survive a round trip");
-    }
-
-    fn check_action_kinds(&self) {
-        let Spec { points, actions, symmetries, .. } = &self.spec;
-        let action_kinds = self.spec.kinds();
-        let mut places = vec![None; *actions];
-        for (kind, (name, at)) in action_kinds.iter().enumerate() {
-            let by_pair = at.len() == points * points && *points > 1;
-            let fits = at.is_empty() || at.len() == *points || by_pair;
-            assert!(
-                fits,
-                "the kind of actions `{name}` says for every point, or every pair, which action is there, or for none"
-            );
-            for (index, &action) in at.iter().enumerate().filter_map(|(index, action)| Some((index, action.as_ref()?)))
-            {
-                let place = places.get_mut(usize::from(action)).expect("kinds have actions of the game");
-                let at = if by_pair { [index / points, index % points] } else { [index; 2] };
-                assert!(place.replace((kind, at)).is_none(), "no action has two kinds or points, as {action} has");
-            }
-            let names = action_kinds.iter().filter(|(other, _)| other == name).count();
-            assert_eq!(names, 1, "kinds of actions have names of their own");
-        }
-        let all_placed = places.iter().all(Option::is_some) || action_kinds.iter().any(|(_, at)| at.is_empty());
-        assert!(all_placed, "every action has a kind and a point");
-        for symmetry in symmetries {
-            let mut images = vec![None; action_kinds.len()];
-            for (action, place) in places.iter().enumerate() {
-                let same = match (*place, places[usize::from(symmetry.actions[action])]) {
-                    (Some((kind, at)), Some((image, image_at))) => {
-                        let moved = at.map(|point| usize::from(symmetry.points[point]));
-                        *images[kind].get_or_insert(image) == image && image_at == moved
-                    }
-                    (before, after) => before == after,
-                };
-                assert!(
-                    same,
-                    "a symmetry maps the actions of a kind to those of one kind, at the images of their points"
-                );
-            }
-        }
     }
 
     fn check_board_points(&self) {

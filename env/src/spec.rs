@@ -38,13 +38,6 @@ pub struct Spec {
     /// The blocks that the actions are numbered in: names, and how many actions each has. An action that is played at no
     /// point, such as a pass, has a block of its own.
     pub blocks: Vec<(&'static str, usize)>,
-    /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
-    /// action its name, and its action at every point or, in a list of `points * points`, from every point to every other
-    /// (`from * points + to`), `None` where it has none there; every action once, numbered as policy vectors are
-    /// ([`Spec::policy_index`]). A kind without a list holds actions that have no point. Boards of different sizes name the same
-    /// kinds alike. Symmetries take the actions of a kind at points to those of one kind at the images. If it is empty, the
-    /// blocks are the kinds, with the points of [`Spec::points_of`].
-    pub action_kinds: Vec<(String, Vec<Option<u16>>)>,
     /// The board's symmetries, the identity first.
     pub symmetries: Vec<Symmetry>,
     /// Where the players act on different points (the pits of Mancala) or in opposite directions (Breakthrough): for each
@@ -101,7 +94,6 @@ impl Spec {
             bounds: [-Self::MAX_FEATURE, Self::MAX_FEATURE],
             actions,
             blocks: vec![("ACTION", actions)],
-            action_kinds: Vec::new(),
             symmetries: vec![Symmetry::identity(points, actions, point_planes.len())],
             second_player_map: None,
             piece_planes: None,
@@ -169,51 +161,21 @@ impl Spec {
         let mut index = action.index();
         for &(_, length) in &self.blocks {
             if index < length {
-                return self.points_in_block(length, index);
+                let points = self.points;
+                return if length == points {
+                    vec![index]
+                } else if length == points * points {
+                    vec![index / points, index % points]
+                } else if length == points * (points - 1) {
+                    let (from, rest) = (index / (points - 1), index % (points - 1));
+                    vec![from, rest + usize::from(rest >= from)]
+                } else {
+                    Vec::new()
+                };
             }
             index -= length;
         }
         Vec::new()
-    }
-
-    /// The points of the action at this index of a block of this length.
-    fn points_in_block(&self, length: usize, index: usize) -> Vec<usize> {
-        let points = self.points;
-        if length == points {
-            vec![index]
-        } else if length == points * points {
-            vec![index / points, index % points]
-        } else if length == points * (points - 1) {
-            let (from, rest) = (index / (points - 1), index % (points - 1));
-            vec![from, rest + usize::from(rest >= from)]
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// The [`action_kinds`](Self::action_kinds), or the blocks. A block of which it is not known where its actions are is a kind
-    /// without points.
-    #[must_use]
-    pub fn kinds(&self) -> Vec<(String, Vec<Option<u16>>)> {
-        if !self.action_kinds.is_empty() {
-            return self.action_kinds.clone();
-        }
-        let mut first = 0;
-        let kind = |&(name, length): &(&str, usize)| {
-            let mut at = Vec::new();
-            for index in 0..length {
-                let (place, places) = match self.points_in_block(length, index)[..] {
-                    [point] => (point, self.points),
-                    [from, to] => (from * self.points + to, self.points * self.points),
-                    _ => break,
-                };
-                at.resize(places, None);
-                at[place] = Some((first + index) as u16);
-            }
-            first += length;
-            (name.to_owned(), at)
-        };
-        self.blocks.iter().map(kind).collect()
     }
 
     /// Spreads a feature vector over the full tensor `[planes, height, width]`.
@@ -243,15 +205,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_points_and_pairs_are_kinds() {
+    fn actions_at_points_and_of_pairs_have_their_points() {
         let blocks = vec![("PLACE", 3), ("MOVE", 6), ("PASS", 1), ("LEAP", 9)];
-        let kinds = Spec { blocks, ..Spec::new("hops", 1, [1, 3], &[], 19) }.kinds();
-        let [place, moves, pass, leap] = &kinds[..] else { panic!("{kinds:?}") };
-        assert_eq!(*place, ("PLACE".to_owned(), [0, 1, 2].map(Some).into()));
-        let moved = [None, Some(3), Some(4), Some(5), None, Some(6), Some(7), Some(8), None];
-        assert_eq!(*moves, ("MOVE".to_owned(), moved.into()));
-        assert_eq!(*pass, ("PASS".to_owned(), Vec::new()));
-        assert_eq!(*leap, ("LEAP".to_owned(), (10..19).map(Some).collect()));
+        let spec = Spec { blocks, ..Spec::new("hops", 1, [1, 3], &[], 19) };
+        let points = |action| spec.points_of(Action(action));
+        assert_eq!([0, 2].map(points), [[0], [2]]);
+        let moved = [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]];
+        assert!((3..9).map(points).eq(moved), "between different points");
+        assert!(points(9).is_empty() && points(19).is_empty());
+        assert_eq!([10, 13, 18].map(points), [[0, 0], [1, 0], [2, 2]]);
     }
 
     #[test]

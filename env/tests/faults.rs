@@ -61,10 +61,6 @@ enum Fault {
     Mirrored,
     /// Two legal actions have one text for people.
     OneDisplay,
-    /// Two actions of a kind are each at the other's point.
-    WrongPoint,
-    /// An action has no kind.
-    NoKind,
 }
 
 /// The game, with a fault.
@@ -165,21 +161,8 @@ impl Rules for Breakthrough {
         let left = (0..POINTS).map(|p| (p % WIDTH > 0).then(|| p as u16 - 1)).collect();
         let turned = (0..6 * POINTS as u16).map(|index| (index + 3 * POINTS as u16) % (6 * POINTS as u16));
         let turned = turned.map(|image| if self.has(Fault::WrongTurn) { image / 2 } else { image });
-        let kind = |kind: u16| {
-            let (side, step) = (kind / 3, kind % 3);
-            let action = |point: u16| Some((3 * POINTS as u16) * side + 3 * point + step);
-            (format!("kind {kind}"), (0..POINTS as u16).map(action).collect::<Vec<_>>())
-        };
-        let mut kinds: Vec<_> = (0..6).map(kind).collect();
-        if self.has(Fault::WrongPoint) {
-            kinds[1].1.swap(0, 1);
-        }
-        if self.has(Fault::NoKind) {
-            kinds[5].1[2] = None;
-        }
         Spec {
             directions: vec![right, left],
-            action_kinds: kinds,
             blocks: vec![("UP", 3 * POINTS), ("DOWN", 3 * POINTS)],
             symmetries: vec![base.symmetries[0].clone(), mirror],
             second_player_map: Some(turned.collect()),
@@ -392,8 +375,6 @@ fn every_planted_fault_is_found() {
         (Fault::Unread, "display text"),
         (Fault::Mirrored, "names another action at"),
         (Fault::OneDisplay, "display text"),
-        (Fault::WrongPoint, "a symmetry maps the actions of a kind"),
-        (Fault::NoKind, "every action has a kind and a point"),
     ];
     for (fault, expected) in faults {
         let said = complaint(fault).unwrap_or_else(|| panic!("{fault:?} is not found"));

@@ -25,12 +25,10 @@ impl Rules for ThreeInARow {
 
     fn spec(&self) -> Spec {
         let (blocks, scalars) = (vec![("PLACE", POINTS), ("PASS", 1)], vec!["passes".into()]);
-        let kinds = vec![("PLACE".to_owned(), (0..PASS.0).map(Some).collect()), ("PASS".to_owned(), Vec::new())];
         let (planes, actions) = (["own", "opponent's"], POINTS + 1);
         Spec {
             blocks,
             scalars,
-            action_kinds: kinds,
             symmetries: GRID.symmetries_by_point(planes.len(), actions),
             piece_planes: Some([0, 1]),
             ..Spec::new("three_in_a_row", 1, [SIZE, SIZE], &planes, actions)

@@ -16,7 +16,6 @@ const NETWORK: &str = "turnstone.network";
 const INPUTS: &str = "turnstone.inputs";
 const ACTIONS: &str = "turnstone.actions";
 const BOARD: &str = "turnstone.board";
-const ACTION_KINDS: &str = "turnstone.action_kinds";
 const STEP: &str = "turnstone.step";
 const CREATED_BY: &str = "turnstone.created_by";
 
@@ -77,7 +76,7 @@ pub enum MismatchError {
         /// The parameters that differ, each with both values: `size=6, not 8`.
         differences: String,
     },
-    /// The network uses the board or the kinds of actions, and they differ.
+    /// The network uses the board, and the boards differ.
     #[error("the checkpoint's network was made for another board than that of the game `{0}`")]
     Board(String),
     /// The numbers of inputs or actions differ.
@@ -107,7 +106,7 @@ impl CheckpointInfo {
             game: game.into(),
             game_version,
             params,
-            shape: network.needed(shape),
+            shape,
             network,
             step,
             created_by: LIBRARY.into(),
@@ -164,10 +163,6 @@ impl CheckpointInfo {
             (CREATED_BY, self.created_by.clone()),
         ];
         metadata.extend(ours.map(|(key, value)| (key.to_owned(), value)));
-        let kinds = self.network.needed(self.shape.clone()).action_kinds;
-        if !kinds.is_empty() {
-            metadata.insert(ACTION_KINDS.to_owned(), json(&kinds));
-        }
         Ok(metadata)
     }
 
@@ -182,11 +177,6 @@ impl CheckpointInfo {
                 inputs: take_json(&mut metadata, INPUTS)?,
                 actions: take_json(&mut metadata, ACTIONS)?,
                 board: take_json(&mut metadata, BOARD)?,
-                // Only networks with shared heads need them.
-                action_kinds: match metadata.contains_key(ACTION_KINDS) {
-                    true => take_json(&mut metadata, ACTION_KINDS)?,
-                    false => Vec::new(),
-                },
             },
             step: take_json(&mut metadata, STEP)?,
             created_by: take(&mut metadata, CREATED_BY)?,

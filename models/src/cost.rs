@@ -70,13 +70,7 @@ mod tests {
 
     #[test]
     fn a_graph_costs_its_matrices_at_each_point_without_missing_neighbours() {
-        let graph = ResidualGraph {
-            blocks: 1,
-            channels: 10,
-            reach: 1,
-            neighbourhood: Neighbourhood::Lines,
-            ..Default::default()
-        };
+        let graph = ResidualGraph { blocks: 1, channels: 10, reach: 1, neighbourhood: Neighbourhood::Lines };
         let cost = NetworkConfig::from(graph).cost(&row_of_three()).unwrap();
         // Of nine taps, two lie beyond the ends.
         let tower = 3 * 3 * 10 + 7 * 10 * 10 + 3 * 10 * 10;
@@ -90,7 +84,7 @@ mod tests {
     fn every_kind_has_as_many_parameters_as_its_layout() {
         let board = BoardShape { lattice: [2, 2], cells: vec![0, 1, 3], ..row_of_three().board };
         let shape = Shape { board, ..row_of_three() };
-        let conv = ResidualConv { blocks: 1, channels: 6, global_pooling: true, ..Default::default() };
+        let conv = ResidualConv { blocks: 1, channels: 6, global_pooling: true };
         for config in [ResidualMlp::default().into(), ResidualGraph::default().into(), NetworkConfig::from(conv)] {
             let layout = config.layout(&shape).unwrap();
             let cost = config.cost(&shape).unwrap();

@@ -34,9 +34,6 @@ pub enum NetworkError {
     /// The number of points differs between the parts of a board, or a line or cell is out of range.
     #[error("the board's points, lines and cells contradict each other")]
     BadBoard,
-    /// The kinds of actions have an action twice or out of range, or not one for each point or pair of points.
-    #[error("the kinds of actions contradict each other or the board")]
-    BadKinds,
     /// Integers of eight bits were asked for on a GPU.
     #[error("integers of eight bits are for the processor: on a GPU give f32 or auto as the precision")]
     NoGpuIntegers,

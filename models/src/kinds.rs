@@ -165,21 +165,11 @@ impl NetworkConfig {
     }
 
     /// Whether a network built for one shape can be used in a game of another: inputs and actions are equal, and so are
-    /// the boards and the kinds of actions if this kind of network uses them.
+    /// the boards if this kind of network uses them.
     pub fn fits(&self, made_for: &Shape, game: &Shape) -> bool {
-        let network = Network::new(self, made_for);
-        let reads = |what: fn(&Network) -> bool| network.as_ref().map_or(true, what);
         made_for.sizes() == game.sizes()
-            && (made_for.board == game.board || !reads(Network::reads_points))
-            && (made_for.action_kinds == game.action_kinds || !reads(Network::reads_kinds))
-    }
-
-    /// A shape as files describe it: without the kinds of actions if the network does not use them.
-    pub(crate) fn needed(&self, mut shape: Shape) -> Shape {
-        if !Network::new(self, &shape).is_ok_and(|network| network.reads_kinds()) {
-            shape.action_kinds = Vec::new();
-        }
-        shape
+            && (made_for.board == game.board
+                || Network::new(self, made_for).is_ok_and(|network| !network.reads_points()))
     }
 
     pub(crate) fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {

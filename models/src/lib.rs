@@ -45,7 +45,6 @@ mod error;
 mod shape;
 mod network;
 mod kinds;
-mod warm_start;
 mod tensor_file;
 mod checkpoint;
 mod inference;
@@ -71,7 +70,7 @@ pub use inference::{
     portable_softmax, softmax,
 };
 pub use kinds::*;
-pub use network::{HeadSpec, Heads, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, TargetShape, Var};
+pub use network::{HeadSpec, Init, NeighbourTable, NetworkBuilder, NetworkKind, OUTCOMES, TargetShape, Var};
 pub use precision::Precision;
 pub use shape::{BoardShape, Neighbourhood, Shape};
 pub use tensor_file::{CheckpointError, Fault};
@@ -84,5 +83,4 @@ pub use train::{
 /// Declares the settings of a kind of network.
 #[doc(no_inline)]
 pub use turnstone_base::settings;
-pub use warm_start::{WarmStartError, warm_start};
 pub use weights::{NamedTensor, TensorSpec, Weights, WeightsError};

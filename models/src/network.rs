@@ -6,7 +6,7 @@ mod builder;
 mod kind;
 mod fusion;
 
-pub use builder::{Heads, Init, NeighbourTable, NetworkBuilder};
+pub use builder::{Init, NeighbourTable, NetworkBuilder};
 pub(crate) use fusion::{Step, fused};
 pub use kind::NetworkKind;
 pub use operations::{HeadSpec, OUTCOMES, TargetShape, Var};

@@ -16,11 +16,6 @@ pub struct Shape {
     /// Geometry of the board, for the networks that use it.
     #[serde(default)]
     pub board: BoardShape,
-    /// Where the actions are on the board, for networks with heads that share their weights over the points: for each kind of
-    /// action its name, and its action at every point, if it has one there. A kind without points is one of which that is not
-    /// known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub action_kinds: Vec<(String, Vec<Option<u16>>)>,
 }
 
 /// The geometry of a board. An observation is a matrix `[point_planes, points]` followed by scalars that hold for the
@@ -64,7 +59,7 @@ impl Shape {
     pub const fn flat(inputs: usize, actions: usize) -> Shape {
         let board =
             BoardShape { point_planes: 0, points: 0, directions: Vec::new(), lattice: [0, 0], cells: Vec::new() };
-        Shape { inputs, actions, board, action_kinds: Vec::new() }
+        Shape { inputs, actions, board }
     }
 
     /// Number of inputs and of actions.
@@ -90,52 +85,6 @@ impl Shape {
         }
         within("the number of points", points, 1..=self.inputs)?;
         within("the number of planes of points", point_planes, 1..=self.inputs / points)
-    }
-
-    /// The kinds of actions at points and those from point to point, by name.
-    pub(crate) fn kinds_at(&self) -> [Vec<&str>; 2] {
-        let placed = self.action_kinds.iter().filter(|(_, at)| !at.is_empty());
-        let (at_points, of_pairs): (Vec<_>, Vec<_>) = placed.partition(|(_, at)| at.len() == self.board.points);
-        [at_points, of_pairs].map(|kinds| kinds.into_iter().map(|(name, _)| &name[..]).collect())
-    }
-
-    /// Rows and columns of the matrix of [`places`](Self::places).
-    pub(crate) fn by_place(&self) -> [usize; 2] {
-        let (points, [at_points, of_pairs]) = (self.board.points, self.kinds_at().map(|kinds| kinds.len()));
-        [points, at_points.saturating_add(points.saturating_mul(of_pairs))]
-    }
-
-    /// For each action, its place in a matrix with a row for each point, row by row. Its columns are the kinds of actions at
-    /// points, then for each kind from point to point a column for each point. The actions of no such kind follow it.
-    ///
-    /// # Errors
-    /// A kind has an action that another one has or that there is not, or not one for each point or pair.
-    pub(crate) fn places(&self) -> Result<Vec<usize>, NetworkError> {
-        let ([points, width], kinds) = (self.by_place(), &self.action_kinds);
-        let (mut column, mut first_of_pairs) = (0, self.kinds_at()[0].len());
-        let mut places = vec![None; self.actions];
-        for (kind, (name, at)) in kinds.iter().enumerate().filter(|(_, (_, at))| !at.is_empty()) {
-            let mut sound = kinds[..kind].iter().all(|(other, _)| other != name);
-            let columns = match at.len() {
-                length if length == points => 1,
-                length if length == points.saturating_mul(points) => points,
-                _ => return Err(NetworkError::BadKinds),
-            };
-            let next = if columns == 1 { &mut column } else { &mut first_of_pairs };
-            let first = *next;
-            *next += columns;
-            for (index, &action) in at.iter().enumerate().filter_map(|(index, action)| Some((index, action.as_ref()?)))
-            {
-                let place = places.get_mut(usize::from(action));
-                let own = index / columns * width + first + index % columns;
-                sound &= place.is_some_and(|place| place.replace(own).is_none());
-            }
-            if !sound {
-                return Err(NetworkError::BadKinds);
-            }
-        }
-        let mut others = points.saturating_mul(width)..;
-        Ok(places.into_iter().map(|place| place.or_else(|| others.next()).expect("it has no end")).collect())
     }
 }
 
@@ -255,31 +204,6 @@ mod tests {
         assert_eq!(taps.table[9..18].iter().flatten().count(), 6);
         assert_eq!(taps.table[9], Some(1));
         assert_eq!(taps.table[..9].iter().flatten().collect::<Vec<_>>(), [&0, &1, &3, &4]);
-    }
-
-    #[test]
-    fn every_action_has_one_place() {
-        type Kinds<'a> = &'a [(&'a str, &'a [Option<u16>])];
-        let shape = |kinds: Kinds<'_>| {
-            let action_kinds = kinds.iter().map(|(name, at)| ((*name).to_owned(), at.to_vec())).collect();
-            Shape { board: BoardShape { points: 3, ..BoardShape::default() }, action_kinds, ..Shape::flat(3, 5) }
-        };
-        let (drop, step) = ([Some(0), Some(4), Some(1)], [None, Some(3), Some(2)]);
-        assert_eq!(shape(&[("drop", &drop), ("step", &step)]).places(), Ok(vec![0, 4, 5, 3, 2]));
-        let hop = [None, Some(2), None, None, None, Some(3), None, None, None];
-        assert_eq!(shape(&[("hop", &hop), ("drop", &drop)]).places(), Ok(vec![0, 8, 2, 7, 4]));
-        assert_eq!(shape(&[("pass", &[]), ("step", &step)]).places(), Ok(vec![3, 4, 2, 1, 5]));
-        assert_eq!(shape(&[]).places(), Ok(vec![0, 1, 2, 3, 4]));
-        let bad: [Kinds<'_>; 5] = [
-            &[("drop", &drop), ("drop", &step)],
-            &[("drop", &drop), ("step", &step[..2])],
-            &[("drop", &drop), ("hop", &hop[..6])],
-            &[("drop", &drop), ("step", &[Some(1), Some(3), Some(2)])],
-            &[("drop", &drop), ("step", &[Some(5), Some(3), Some(2)])],
-        ];
-        for kinds in bad {
-            assert_eq!(shape(kinds).places(), Err(NetworkError::BadKinds), "{kinds:?}");
-        }
     }
 
     #[test]

@@ -140,13 +140,11 @@ fn board() -> BoardShape {
 
 #[test]
 fn networks_that_know_the_board_come_back_with_it() {
-    let action_kinds = vec![("leave".to_owned(), vec![Some(4), None, Some(0), Some(1), Some(3), Some(2)])];
-    let shape = Shape { board: board(), action_kinds, ..Shape::flat(13, 5) };
+    let shape = Shape { board: board(), ..Shape::flat(13, 5) };
     let kinds = [
         r#"{"kind":"residual_graph","blocks":2,"channels":4,"reach":2}"#,
         r#"{"kind":"residual_graph","blocks":1,"channels":4,"neighbourhood":"square"}"#,
         r#"{"kind":"residual_conv","blocks":1,"channels":4,"global_pooling":true}"#,
-        r#"{"kind":"residual_conv","blocks":1,"channels":4,"heads":"shared"}"#,
     ];
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.safetensors");
@@ -156,11 +154,6 @@ fn networks_that_know_the_board_come_back_with_it() {
         save(&path, &info, &weights).unwrap();
         assert_eq!(load(&path).unwrap(), (info.clone(), weights));
         assert_eq!(info.expect("ring", 1, &CheckpointParams::new(), &shape), Ok(()));
-        let mut moved = shape.clone();
-        moved.action_kinds[0].1.reverse();
-        let is_shared = network.to_string().ends_with("shared heads");
-        assert_eq!(info.expect("ring", 1, &CheckpointParams::new(), &moved).is_err(), is_shared);
-        assert_eq!(info.shape.action_kinds.is_empty(), !is_shared, "kept where they are needed");
         let mut turned = shape.clone();
         turned.board.directions[0].reverse();
         let error = info.expect("ring", 1, &CheckpointParams::new(), &turned).unwrap_err().to_string();

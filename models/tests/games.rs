@@ -4,11 +4,11 @@ use super::common::shape;
 use turnstone_env::games::{Konane, Morris};
 use turnstone_env::toy::Toy;
 use turnstone_env::{Params, Rules};
-use turnstone_models::{Heads, Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
+use turnstone_models::{Neighbourhood, NetworkConfig, ResidualConv, ResidualGraph, Shape};
 
 /// A small graph network.
 fn graph(reach: usize, neighbourhood: Neighbourhood) -> NetworkConfig {
-    NetworkConfig::from(ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood, ..Default::default() })
+    NetworkConfig::from(ResidualGraph { blocks: 2, channels: 20, reach, neighbourhood })
 }
 
 /// The layers of a tower have the sizes of a convolution: they do not depend on the number of points.
@@ -22,36 +22,10 @@ fn points_share_their_weights() {
     assert_eq!(square[..6], [vec![5, 20], vec![20], vec![180, 20], vec![20], vec![20, 20], vec![20]]);
     assert_eq!(sizes(graph(2, Neighbourhood::Lines))[2], [180, 20]);
     assert_eq!(square[10..14], [vec![20, 8], vec![8], vec![512, 448], vec![448]]);
-    let conv =
-        NetworkConfig::from(ResidualConv { blocks: 1, channels: 20, global_pooling: true, ..Default::default() });
+    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 20, global_pooling: true });
     let sizes = sizes(conv);
     assert_eq!(sizes[..6], [vec![45, 20], vec![20], vec![180, 20], vec![20], vec![180, 20], vec![20]]);
     assert_eq!(sizes[6..8], [vec![40, 20], vec![20]]);
-}
-
-/// With shared heads a network for one board has the parameters of that for another, but for longer jumps.
-#[test]
-fn shared_heads_do_not_depend_on_the_number_of_points() {
-    let config = NetworkConfig::from(ResidualGraph { channels: 20, heads: Heads::Shared, ..Default::default() });
-    let sizes = |size: &str| -> Vec<(String, Vec<usize>)> {
-        let game = Konane::default().with_params(&Params::new().with("size", size)).unwrap();
-        let layout = config.layout(&shape(&game.spec())).unwrap();
-        layout.into_iter().map(|spec| (spec.name, spec.shape)).collect()
-    };
-    let (small, large) = (sizes("6"), sizes("8"));
-    let differing: Vec<_> =
-        small.iter().zip(&large).filter(|(a, b)| a != b).map(|(a, b)| (&a.0[..], &a.1, &b.1)).collect();
-    // A removal, and jumps in four directions over two or three stones.
-    assert_eq!(differing, [("policy.weight", &vec![32, 9], &vec![32, 13]), ("policy.bias", &vec![9], &vec![13])]);
-    // Placements and removals at points, moves from point to point.
-    let morris = config.layout(&shape(&Morris::default().spec())).unwrap();
-    let policy: Vec<_> =
-        morris.iter().filter(|spec| spec.name.starts_with("policy.") && spec.shape.len() == 2).collect();
-    assert_eq!(
-        policy.iter().map(|spec| &spec.name[..]).collect::<Vec<_>>(),
-        ["policy.weight", "policy.MOVE.from.weight", "policy.MOVE.to.weight"]
-    );
-    assert_eq!(policy.iter().map(|spec| &spec.shape[..]).collect::<Vec<_>>(), [[32, 2], [32, 32], [32, 32]]);
 }
 
 #[test]
@@ -66,7 +40,7 @@ fn kinds_that_a_board_does_not_allow_are_refused_in_one_line() {
         "a residual_graph over a square, like a residual_conv, needs a lattice, and this board has no lattice of two rows \
          and columns"
     );
-    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 4, global_pooling: true, ..Default::default() });
+    let conv = NetworkConfig::from(ResidualConv { blocks: 1, channels: 4, global_pooling: true });
     assert_eq!(error(conv.clone(), &toy), no_points);
     assert!(error(conv, &morris).contains("like a residual_conv, needs a lattice"));
     let mut heaps = morris.clone();

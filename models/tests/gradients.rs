@@ -6,9 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use turnstone_base::settings;
 use turnstone_models::{
-    BoardShape, Example, HeadSpec, Heads, ILLEGAL, Init, LearnError, Learner, LearnerState, Neighbourhood,
-    NetworkBuilder, NetworkConfig, NetworkKind, Objective, OptimiserConfig, PolicyValueNet, ResidualConv,
-    ResidualGraph, ResidualMlp, RowLoss, Shape, StepReport, TargetShape, TrainingBatch, Var, Weights, batch_loss,
+    BoardShape, Example, HeadSpec, ILLEGAL, Init, LearnError, Learner, LearnerState, Neighbourhood, NetworkBuilder,
+    NetworkConfig, NetworkKind, Objective, OptimiserConfig, PolicyValueNet, ResidualConv, ResidualGraph, ResidualMlp,
+    RowLoss, Shape, StepReport, TargetShape, TrainingBatch, Var, Weights, batch_loss,
 };
 
 /// Relative to the largest gradient of a tensor, or to `SMALL` where that is larger: a gradient that nearly cancels out over
@@ -27,16 +27,7 @@ pub(crate) fn shape() -> Shape {
         lattice: [3, 3],
         cells: vec![0, 1, 2, 4, 5, 7, 8],
     };
-    // Three kinds of actions at points, two of which leave out a point, in no order, one of pairs of points, and two
-    // other actions.
-    let kind = |kind: u16| {
-        let action = |point| Some(5 * (7 * kind + point) % 21).filter(|&action| action < 19);
-        (format!("kind {kind}"), (0..7).map(action).collect())
-    };
-    let mut leap = vec![None; 49];
-    (leap[6], leap[29]) = (Some(20), Some(19));
-    let action_kinds = (0..3).map(kind).chain([("leap".to_owned(), leap)]).collect();
-    Shape { board, action_kinds, ..Shape::flat(3 * 7 + 2, 23) }
+    Shape { board, ..Shape::flat(3 * 7 + 2, 23) }
 }
 
 settings! {
@@ -65,13 +56,6 @@ impl NetworkKind for Everything {
         let (inputs, flat) = (net.inputs(), net.flatten(x));
         let observed = net.rectified("observed", inputs, 9);
         let head = net.concat(observed, flat);
-        let (at_points, from) = (net.linear("at_points", x, 3, Init::He), net.linear("from", x, 4, Init::Head));
-        let to = net.linear("to", x, 4, Init::Head);
-        let of_pairs = net.products(from, to);
-        let by_kind = net.concat(at_points, of_pairs);
-        let others = net.linear("others", row, 2, Init::Head);
-        let by_action = net.actions(by_kind, Some(others));
-        let head = net.concat(head, by_action);
         let actions = net.shape().actions;
         [net.linear("policy", head, actions, Init::Head), net.value_head(head, 10)]
     }
@@ -79,12 +63,9 @@ impl NetworkKind for Everything {
 
 pub(crate) fn networks() -> Vec<NetworkConfig> {
     let mlp = |blocks, width| ResidualMlp { blocks, width }.into();
-    let graph = |blocks, channels, reach, neighbourhood| {
-        ResidualGraph { blocks, channels, reach, neighbourhood, ..Default::default() }.into()
-    };
-    let conv = |blocks, channels, global_pooling| {
-        ResidualConv { blocks, channels, global_pooling, ..Default::default() }.into()
-    };
+    let graph =
+        |blocks, channels, reach, neighbourhood| ResidualGraph { blocks, channels, reach, neighbourhood }.into();
+    let conv = |blocks, channels, global_pooling| ResidualConv { blocks, channels, global_pooling }.into();
     vec![
         mlp(0, 7),
         mlp(2, 71),
@@ -97,8 +78,6 @@ pub(crate) fn networks() -> Vec<NetworkConfig> {
         conv(2, 17, true),
         conv(1, 33, false),
         conv(2, 16, true),
-        ResidualGraph { blocks: 2, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
-        ResidualConv { blocks: 1, channels: 16, heads: Heads::Shared, ..Default::default() }.into(),
         Everything {}.into(),
     ]
 }

@@ -12,6 +12,5 @@ mod gpu;
 #[cfg(feature = "train")]
 mod learner_files;
 mod quantised;
-mod warm_start;
 #[cfg(feature = "train")]
 mod training;

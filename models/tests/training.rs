@@ -32,8 +32,8 @@ fn networks() -> [NetworkConfig; 3] {
     let neighbourhood = Neighbourhood::Lines;
     [
         mlp(),
-        ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood, ..Default::default() }.into(),
-        ResidualConv { blocks: 2, channels: 16, global_pooling: true, ..Default::default() }.into(),
+        ResidualGraph { blocks: 2, channels: 16, reach: 1, neighbourhood }.into(),
+        ResidualConv { blocks: 2, channels: 16, global_pooling: true }.into(),
     ]
 }
 

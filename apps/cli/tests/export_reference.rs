@@ -17,7 +17,7 @@ use turnstone_base::settings;
 use turnstone_env::DynGame;
 use turnstone_games::built_in;
 use turnstone_models::{
-    Heads, Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
+    Inference, Init, Neighbourhood, NetworkBuilder, NetworkConfig, NetworkKind, PolicyValueNet, ResidualConv,
     ResidualGraph, ResidualMlp, Var, Weights, register_network,
 };
 
@@ -35,20 +35,16 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn networks() -> [(&'static str, NetworkConfig); 7] {
-    let graph = |reach, neighbourhood| {
-        NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood, ..Default::default() })
-    };
-    let conv = |global_pooling| {
-        NetworkConfig::from(ResidualConv { blocks: 2, channels: 24, global_pooling, ..Default::default() })
-    };
+fn networks() -> [(&'static str, NetworkConfig); 6] {
+    let graph =
+        |reach, neighbourhood| NetworkConfig::from(ResidualGraph { blocks: 2, channels: 24, reach, neighbourhood });
+    let conv = |global_pooling| NetworkConfig::from(ResidualConv { blocks: 2, channels: 24, global_pooling });
     [
         ("mlp", NetworkConfig::from(ResidualMlp { blocks: 2, width: 64 })),
         ("graph", graph(2, Neighbourhood::Lines)),
         ("graph_square", graph(1, Neighbourhood::Square)),
         ("conv", conv(false)),
         ("conv_board", conv(true)),
-        ("shared", ResidualGraph { blocks: 2, channels: 24, heads: Heads::Shared, ..Default::default() }.into()),
         ("own", Own {}.into()),
     ]
 }

@@ -104,22 +104,10 @@ impl<'a> Walk<'a> {
                 let name = self.reader(var).map_or("joined".to_owned(), |layer| format!("{layer}.inputs"));
                 self.pair(x, y, |pass, x, y, flat| pass.concat(&[x, y], if flat { 1 } else { 2 }, &name))
             }
-            Op::Products { x, y } => {
-                let (x, y) = (self.by_row(x), self.by_row(y));
-                let y = self.pass.transpose(&y);
-                Tensor { name: self.pass.step("MatMul", &[&x, &y], &format!("{x}.products")), flat: false }
-            }
             Op::Flatten { x } => {
                 let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
                 let name = format!("{}.together", x.strip_suffix(".relu").unwrap_or(x));
                 Tensor { name: self.pass.reshape(x, &[0, rows * columns], &name), flat: true }
-            }
-            Op::Actions { x } => {
-                let ([rows, columns], x) = (network.size(x), &self.results[x.0].name);
-                let places: Vec<i64> = network.places.iter().map(|&place| place as i64).collect();
-                let flat = self.pass.reshape(x, &[0, rows * columns], &format!("{x}.together"));
-                let name = self.pass.gather(&flat, ("places_of_actions", &places), 1, &format!("{x}.of_actions"));
-                Tensor { name, flat: true }
             }
         }
     }

@@ -9,7 +9,7 @@ use super::messages::{ModelProto, TensorProto};
 use super::{OBSERVATION, OPSET, POLICY_LOGITS, VALUE_LOGITS, onnx};
 use crate::checkpoint::CheckpointInfo;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
-use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
+use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::{BoardShape, Neighbourhood, Shape};
 use crate::weights::Weights;
 
@@ -24,26 +24,17 @@ fn shape(scalars: usize) -> Shape {
         lattice: [3, 3],
         cells: vec![1, 3, 4, 5, 7],
     };
-    let (own, centre) = ((0..5).map(Some).collect(), vec![None, None, Some(5), None, None]);
-    let mut leap = vec![None; 25];
-    (leap[4], leap[15]) = (Some(7), Some(6));
-    let kinds = [("own", own), ("leap", leap), ("centre", centre)];
-    let action_kinds = kinds.map(|(name, actions)| (name.to_owned(), actions)).into();
-    Shape { board, action_kinds, ..Shape::flat(10 + scalars, 9) }
+    Shape { board, ..Shape::flat(10 + scalars, 9) }
 }
 
-fn networks(blocks: usize) -> [NetworkConfig; 7] {
-    let graph = |neighbourhood| {
-        NetworkConfig::from(ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood, ..Default::default() })
-    };
+fn networks(blocks: usize) -> [NetworkConfig; 5] {
+    let graph = |neighbourhood| NetworkConfig::from(ResidualGraph { blocks, channels: 4, reach: 1, neighbourhood });
     [
         NetworkConfig::from(ResidualMlp { blocks, width: 8 }),
         graph(Neighbourhood::Lines),
         graph(Neighbourhood::Square),
         NetworkConfig::from(ResidualConv { blocks, channels: 4, ..Default::default() }),
-        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true, ..Default::default() }),
-        NetworkConfig::from(ResidualGraph { blocks, channels: 4, heads: Heads::Shared, ..Default::default() }),
-        NetworkConfig::from(ResidualConv { blocks, channels: 4, heads: Heads::Shared, ..Default::default() }),
+        NetworkConfig::from(ResidualConv { blocks, channels: 4, global_pooling: true }),
     ]
 }
 

@@ -41,7 +41,7 @@ impl Reader {
 }
 
 /// Computes `y` from `x` and, for an operation of two, `other`, of several positions. `[rows, columns]` are those of `x` for
-/// one position, `other_rows` the rows of `other`, and `places` those of the network's actions.
+/// one position, `other_rows` the rows of `other`.
 ///
 /// # Panics
 /// If it is one of the operations that have a pass of their own.
@@ -50,7 +50,6 @@ pub(super) fn compute(
     [rows, columns]: [usize; 2],
     x: &[f32],
     (other, other_rows): (&[f32], usize),
-    places: &[usize],
     y: &mut [f32],
 ) {
     if x.is_empty() {
@@ -63,12 +62,6 @@ pub(super) fn compute(
         Op::Mean { .. } => mean(x, board, columns, y),
         Op::Max { .. } => max(x, board, columns, y),
         Op::Concat { .. } => concat(x, columns, other, y),
-        Op::Products { .. } => products(columns, board, x, (other, other_rows), y),
-        Op::Actions { .. } => {
-            for (x, y) in x.chunks_exact(board).zip(y.chunks_exact_mut(places.len())) {
-                y.iter_mut().zip(places).for_each(|(y, &place)| *y = x[place]);
-            }
-        }
         Op::Inputs | Op::Points | Op::Linear { .. } | Op::Flatten { .. } => unreachable!("{op:?} is no such operation"),
     }
 }
@@ -94,24 +87,6 @@ fn concat(x: &[f32], columns: usize, other: &[f32], y: &mut [f32]) {
     for (y, (x, other)) in y.chunks_exact_mut(columns + others).zip(parts) {
         y[..columns].copy_from_slice(x);
         y[columns..].copy_from_slice(other);
-    }
-}
-
-/// The product of every row of `x` with every row of `other`, position by position.
-fn products(columns: usize, board: usize, x: &[f32], (other, other_rows): (&[f32], usize), y: &mut [f32]) {
-    // By column, so that the sums of a row are side by side.
-    let mut by_column = vec![0.0; other_rows * columns];
-    let positions = x.chunks_exact(board).zip(other.chunks_exact(other_rows * columns));
-    for ((x, other), y) in positions.zip(y.chunks_exact_mut(board / columns * other_rows)) {
-        for (row, numbers) in other.chunks_exact(columns).enumerate() {
-            numbers.iter().enumerate().for_each(|(column, &number)| by_column[column * other_rows + row] = number);
-        }
-        for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(other_rows)) {
-            y.fill(0.0);
-            for (&x, other) in x.iter().zip(by_column.chunks_exact(other_rows)) {
-                y.iter_mut().zip(other).for_each(|(sum, other)| *sum += x * other);
-            }
-        }
     }
 }
 
@@ -145,7 +120,7 @@ mod tests {
 
     fn computed(op: Op, other: &[f32], other_rows: usize, length: usize) -> Vec<f32> {
         let mut y = vec![f32::NAN; length];
-        compute(&op, [3, 2], &X, (other, other_rows), &[4, 0, 3, 2], &mut y);
+        compute(&op, [3, 2], &X, (other, other_rows), &mut y);
         y
     }
 
@@ -159,9 +134,6 @@ mod tests {
         assert_eq!(computed(Op::Add { x, y }, &one_row, 1, 12), sums);
         assert_eq!(computed(Op::Add { x, y }, &X, 3, 12)[..4], [2.0, -2.0, 4.0, -6.0]);
         assert_eq!(computed(Op::Relu { x }, &[], 0, 12)[..6], [1.0, 0.0, 2.0, 0.0, 6.0, 0.0]);
-        assert_eq!(computed(Op::Actions { x }, &[], 0, 8), [6.0, 1.0, -3.0, 2.0, 3.0, 0.0, 3.0, 0.0]);
-        let products = computed(Op::Products { x, y }, &[1.0, 2.0, 3.0, 4.0, -1.0, 0.0, 0.0, 5.0], 2, 12);
-        assert_eq!(products, [-1.0, -1.0, -4.0, -6.0, 2.0, 10.0, 0.0, 0.0, 0.0, 15.0, -3.0, 0.0]);
         let both = computed(Op::Concat { x, y }, &[7.0; 6], 3, 18);
         assert_eq!(both[..6], [1.0, -1.0, 7.0, 2.0, -3.0, 7.0]);
     }

@@ -53,8 +53,6 @@ pub(super) enum Written {
 pub(super) struct Tables {
     pub(super) reader: Reader,
     neighbours: Vec<Neighbours>,
-    /// The places of the actions.
-    pub(super) places: Vec<usize>,
 }
 
 /// The buffers of a thread.
@@ -77,7 +75,6 @@ impl Tables {
         Tables {
             reader: Reader::new(&network.shape),
             neighbours: network.tables.iter().map(|taps| Neighbours::of_taps(taps, points)).collect(),
-            places: network.places.clone(),
         }
     }
 
@@ -148,7 +145,7 @@ impl Pass {
             }),
             Pass::Numbers { op, size, x, other, y } => numbers.write(y, range, |numbers, y| {
                 let other = other.map_or((&[][..], 0), |(place, rows)| (positions.read(numbers, place), rows));
-                compute(&op, size, positions.read(numbers, x), other, &tables.places, y);
+                compute(&op, size, positions.read(numbers, x), other, y);
             }),
             Pass::Split { x, width, ref signed, y } => {
                 numbers.write(y, range, |numbers, y| split(positions.read(numbers, x), width, signed, y));

@@ -2,7 +2,7 @@
 
 use turnstone_base::settings;
 
-use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
+use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
 settings! {
@@ -19,8 +19,6 @@ settings! {
         pub channels: usize = 64, 1..=512;
         /// Whether every block reads means and maxima of its channels over the whole board.
         pub global_pooling: bool;
-        /// Dense layers over a few channels of all points, or weights that all points share.
-        pub heads: Heads;
     }
 }
 
@@ -45,12 +43,11 @@ impl NetworkKind for ResidualConv {
             let sum = net.add(x, change);
             x = net.relu(sum);
         }
-        self.heads.build(net, x)
+        net.heads(x)
     }
 
     fn describe(&self) -> String {
         let pooling = if self.global_pooling { ", global pooling" } else { "" };
-        let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
-        format!("residual conv, {blocks} blocks of {channels} channels{pooling}{heads}")
+        format!("residual conv, {} blocks of {} channels{pooling}", self.blocks, self.channels)
     }
 }

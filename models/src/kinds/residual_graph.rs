@@ -2,7 +2,7 @@
 
 use turnstone_base::settings;
 
-use crate::network::{Heads, Init, NetworkBuilder, NetworkKind, Var};
+use crate::network::{Init, NetworkBuilder, NetworkKind, Var};
 use crate::shape::Neighbourhood;
 
 settings! {
@@ -19,8 +19,6 @@ settings! {
         pub reach: usize = 1, 1..=16;
         /// Along the board's lines, or in the eight directions of a lattice.
         pub neighbourhood: Neighbourhood;
-        /// Dense layers over a few channels of all points, or weights that all points share.
-        pub heads: Heads;
     }
 }
 
@@ -38,7 +36,7 @@ impl NetworkKind for ResidualGraph {
             let sum = net.add(x, change);
             x = net.relu(sum);
         }
-        self.heads.build(net, x)
+        net.heads(x)
     }
 
     fn describe(&self) -> String {
@@ -47,7 +45,6 @@ impl NetworkKind for ResidualGraph {
             (Neighbourhood::Square, 1) => "the square around".to_owned(),
             (Neighbourhood::Square, reach) => format!("the square around to {reach}"),
         };
-        let (blocks, channels, heads) = (self.blocks, self.channels, self.heads.describe());
-        format!("residual graph, {blocks} blocks of {channels} channels, {near}{heads}")
+        format!("residual graph, {} blocks of {} channels, {near}", self.blocks, self.channels)
     }
 }

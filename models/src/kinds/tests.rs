@@ -65,9 +65,7 @@ fn matrices_are_hidden_between_observation_and_outputs() {
         cells: (0..3).collect(),
     };
     let hidden = |text| {
-        let leap = (0..9).map(|pair| (pair == 5).then_some(3)).collect();
-        let action_kinds = vec![("to".to_owned(), (0..3).map(Some).collect()), ("leap".to_owned(), leap)];
-        let shape = Shape { board: board.clone(), action_kinds, ..Shape::flat(6, 5) };
+        let shape = Shape { board: board.clone(), ..Shape::flat(6, 5) };
         let network = Network::new(&read_from(text).unwrap(), &shape).unwrap();
         let (layout, hidden) = (network.layout(), network.hidden_matrices());
         hidden.into_iter().map(|place| layout[place].name.clone()).collect::<Vec<_>>()
@@ -77,13 +75,6 @@ fn matrices_are_hidden_between_observation_and_outputs() {
     assert_eq!(hidden(r#"{"kind":"residual_mlp","blocks":1,"width":4}"#), and(&["value_hidden.weight"]));
     let of_graph = and(&["policy_points.weight", "value_points.weight", "value_hidden.weight"]);
     assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4}"#), of_graph);
-    let of_pairs =
-        ["policy_points", "policy.leap.from", "policy.leap.to", "policy_board", "value_points", "value_hidden"];
-    let of_pairs = of_pairs.map(|name| format!("{name}.weight"));
-    assert_eq!(
-        hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4,"heads":"shared"}"#),
-        and(&of_pairs.each_ref().map(|name| &name[..]))
-    );
 }
 
 #[test]
@@ -104,12 +95,8 @@ fn boards_out_of_range_are_refused() {
         let board = BoardShape { point_planes: 1, points, directions: lines, lattice: [height, width], cells };
         Shape { board, ..Shape::flat(points, 1) }
     };
-    let conv = |channels| {
-        NetworkConfig::from(ResidualConv { blocks: 1, channels, global_pooling: false, ..Default::default() })
-    };
-    let lines =
-        ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines, ..Default::default() }
-            .into();
+    let conv = |channels| NetworkConfig::from(ResidualConv { blocks: 1, channels, global_pooling: false });
+    let lines = ResidualGraph { blocks: 0, channels: 1, reach: 1, neighbourhood: Neighbourhood::Lines }.into();
     let fault = |network: &NetworkConfig, lattice| network.layout(&board(lattice)).unwrap_err().to_string();
     // Points are numbered by 16 bits.
     let points = "the number of points is 65536, but must be from 1 to 65535";

@@ -2,16 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use turnstone_base::words;
-
 use super::operations::{HeadSpec, LayerSpec, Network, OUTCOMES, Op, TargetShape, Var, computed};
 use crate::error::{NetworkError, within};
 use crate::shape::{Neighbourhood, Shape, Taps};
 
 /// Channels per point that a head reads.
 const HEAD_CHANNELS: usize = 8;
-/// Channels per point of heads that share their weights over the points.
-const SHARED_CHANNELS: usize = 32;
 /// Hidden units of a head for the whole board, in a network over points.
 const HIDDEN: usize = 64;
 /// Numbers that a layer over neighbours may read of one position.
@@ -42,34 +38,6 @@ impl Init {
     }
 }
 
-words! {
-    /// The heads of a network over points.
-    pub enum Heads {
-        /// Dense layers over a few channels of all points; see [`NetworkBuilder::heads`].
-        Dense = "dense",
-        /// Weights that all points share; see [`NetworkBuilder::shared_heads`].
-        Shared = "shared",
-    }
-}
-
-impl Heads {
-    /// Adds the heads to a network, which read `x`, the channels of each point.
-    pub fn build(self, net: &mut NetworkBuilder<'_>, x: Var) -> [Var; 2] {
-        match self {
-            Heads::Dense => net.heads(x),
-            Heads::Shared => net.shared_heads(x),
-        }
-    }
-
-    /// What the description of a network adds.
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
-            Heads::Dense => "",
-            Heads::Shared => ", shared heads",
-        }
-    }
-}
-
 /// The points that a layer reads for each point; see [`NetworkBuilder::neighbours`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeighbourTable(usize);
@@ -85,14 +53,19 @@ pub struct NetworkBuilder<'a> {
     sizes: Vec<[usize; 2]>,
     layers: Vec<LayerSpec>,
     tables: Vec<Taps>,
-    places: Vec<usize>,
     fault: Option<NetworkError>,
 }
 
 impl<'a> NetworkBuilder<'a> {
     pub(crate) fn new(shape: &'a Shape) -> NetworkBuilder<'a> {
-        let (ops, sizes, layers, tables, places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        NetworkBuilder { shape, ops, sizes, layers, tables, places, fault: None }
+        NetworkBuilder {
+            shape,
+            ops: Vec::new(),
+            sizes: Vec::new(),
+            layers: Vec::new(),
+            tables: Vec::new(),
+            fault: None,
+        }
     }
 
     /// The shape of the game.
@@ -212,49 +185,10 @@ impl<'a> NetworkBuilder<'a> {
         self.push(Op::Concat { x, y }, [rows, columns + others])
     }
 
-    /// The product of every row of `x` with every row of `y`, `x yᵀ`, a row for each of `x`. Both have as many columns.
-    pub fn products(&mut self, x: Var, y: Var) -> Var {
-        let ([rows, columns], [others, other_columns]) = (self.size(x), self.size(y));
-        if columns != other_columns {
-            self.contradiction("a product", "has parts of different sizes");
-        }
-        self.push(Op::Products { x, y }, [rows, others])
-    }
-
     /// All rows as one.
     pub fn flatten(&mut self, x: Var) -> Var {
         let [rows, columns] = self.size(x);
         self.push(Op::Flatten { x }, [1, rows * columns])
-    }
-
-    /// The number of each action, one row, from `x` by point, which has a column for each kind of actions at points, and
-    /// then as many as points for each kind of actions from point to point: see [`Shape::action_kinds`]. `others` has the
-    /// numbers of the other actions as one row, if there are such.
-    pub fn actions(&mut self, x: Var, others: Option<Var>) -> Var {
-        let by_place = self.shape.by_place();
-        let count = self.place_actions();
-        if self.size(x) != by_place || others.map_or([1, 0], |others| self.size(others)) != [1, count] {
-            self.contradiction("the policy", "is not by point and kind of action");
-        }
-        let x = match others {
-            Some(others) => {
-                let placed = self.flatten(x);
-                self.concat(placed, others)
-            }
-            None => x,
-        };
-        self.push(Op::Actions { x }, [1, self.shape.actions])
-    }
-
-    /// Gives each action its place, see [`Shape::places`], and returns the number of those of no kind at points or from point
-    /// to point.
-    fn place_actions(&mut self) -> usize {
-        match self.shape.places() {
-            Ok(places) => self.places = places,
-            Err(fault) => self.refuse(fault),
-        }
-        let [rows, columns] = self.shape.by_place();
-        self.places.iter().filter(|&&place| place >= rows.saturating_mul(columns)).count()
     }
 
     /// The heads of a network over points, which read `x`, the channels of each point. Returns logits of policy and value.
@@ -278,50 +212,6 @@ impl<'a> NetworkBuilder<'a> {
             TargetShape::Points | TargetShape::Actions => self.linear(name, x, outputs, Init::Head),
             TargetShape::Scalar | TargetShape::Classes(_) => self.hidden_head(name, x, HIDDEN, outputs),
         }
-    }
-
-    /// Heads whose weights do not depend on the number of points: for the value the means and maxima of the channels over the
-    /// board; for the policy a hidden layer of each point, a number for each kind of action there, and for actions from point
-    /// to point the product of what the two give, as in the attention policy of lc0. Only actions that have no point are from a
-    /// dense layer over a few channels of all points. Returns logits of policy and value.
-    pub fn shared_heads(&mut self, x: Var) -> [Var; 2] {
-        let placed = self.placed_actions(x);
-        let others = match self.place_actions() {
-            0 => None,
-            count => {
-                let few = self.rectified("policy_board", x, HEAD_CHANNELS);
-                let board = self.flatten(few);
-                Some(self.linear("policy_others", board, count, Init::Head))
-            }
-        };
-        let policy = match (placed, others) {
-            (Some(placed), others) => self.actions(placed, others),
-            // There are actions, and so others if none is placed.
-            (None, others) => others.unwrap_or(x),
-        };
-        let features = self.rectified("value_points", x, SHARED_CHANNELS);
-        let (mean, max) = (self.mean(features), self.max(features));
-        let pooled = self.concat(mean, max);
-        [policy, self.value_head(pooled, HIDDEN)]
-    }
-
-    /// What [`actions`](Self::actions) reads by point, if an action has a point.
-    fn placed_actions(&mut self, x: Var) -> Option<Var> {
-        let [at_points, of_pairs] = self.shape.kinds_at();
-        if at_points.is_empty() && of_pairs.is_empty() {
-            return None;
-        }
-        let features = self.rectified("policy_points", x, SHARED_CHANNELS);
-        let at_points = (!at_points.is_empty()).then(|| self.linear("policy", features, at_points.len(), Init::Head));
-        let of_pairs: Vec<Var> = of_pairs.into_iter().map(|kind| self.pairs(kind, features)).collect();
-        at_points.into_iter().chain(of_pairs).reduce(|all, more| self.concat(all, more))
-    }
-
-    /// A number from every point to every point. Only one of the factors is small at first, so that the other has gradients.
-    fn pairs(&mut self, kind: &str, x: Var) -> Var {
-        let from = self.linear(&format!("policy.{kind}.from"), x, SHARED_CHANNELS, Init::Head);
-        let to = self.linear(&format!("policy.{kind}.to"), x, SHARED_CHANNELS, Init::He);
-        self.products(from, to)
     }
 
     /// A value head with one hidden layer. Returns the logits of win, draw and loss.
@@ -405,10 +295,10 @@ impl<'a> NetworkBuilder<'a> {
             }
             heads.push(self.head(&format!("targets.{name}"), trunk, *shape));
         }
-        let NetworkBuilder { shape, ops, sizes, layers, tables, places, fault } = self;
+        let NetworkBuilder { shape, ops, sizes, layers, tables, fault } = self;
         match fault {
             Some(fault) => Err(fault),
-            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, places, heads }),
+            None => Ok(Network { shape: shape.clone(), ops, sizes, layers, tables, heads }),
         }
     }
 }

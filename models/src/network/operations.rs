@@ -81,12 +81,8 @@ pub(crate) enum Op {
     Max { x: Var },
     /// The columns of `x`, then those of `y`.
     Concat { x: Var, y: Var },
-    /// `x yᵀ`, the product of every row of `x` with every row of `y`, `[rows, rows of y]`.
-    Products { x: Var, y: Var },
     /// All rows as one, `[1, rows * columns]`.
     Flatten { x: Var },
-    /// The number of each action, `[1, actions]`, from its [place](Network::places).
-    Actions { x: Var },
 }
 
 /// A linear layer: a matrix `<name>.weight`, `[taps * inputs, outputs]`, and a bias `<name>.bias`, `[outputs]`.
@@ -112,8 +108,6 @@ pub(crate) struct Network {
     pub(crate) layers: Vec<LayerSpec>,
     /// The tables of neighbours that layers read.
     pub(crate) tables: Vec<Taps>,
-    /// For each action its place in what [`Op::Actions`] reads; empty if nothing reads it.
-    pub(crate) places: Vec<usize>,
     /// The outputs, one row each: logits of all actions, logits of win, draw and loss, and those of further heads.
     pub(crate) heads: Vec<Var>,
 }
@@ -131,13 +125,10 @@ impl Op {
     pub(crate) fn reads(self) -> impl Iterator<Item = Var> {
         let vars = match self {
             Op::Inputs | Op::Points => [None, None],
-            Op::Linear { x, .. }
-            | Op::Relu { x }
-            | Op::Mean { x }
-            | Op::Max { x }
-            | Op::Flatten { x }
-            | Op::Actions { x } => [Some(x), None],
-            Op::Add { x, y } | Op::Concat { x, y } | Op::Products { x, y } => [Some(x), Some(y)],
+            Op::Linear { x, .. } | Op::Relu { x } | Op::Mean { x } | Op::Max { x } | Op::Flatten { x } => {
+                [Some(x), None]
+            }
+            Op::Add { x, y } | Op::Concat { x, y } => [Some(x), Some(y)],
         };
         vars.into_iter().flatten()
     }
@@ -171,10 +162,11 @@ impl Network {
         self.ops.iter().enumerate().filter_map(hidden).collect()
     }
 
-    /// What a result only gives in another order or form, one beside the other.
+    /// What a result only gives in another form, one beside the other.
+    #[cfg(feature = "train")]
     pub(crate) fn parts(&self, var: Var) -> Vec<Var> {
         match self.ops[var.0] {
-            Op::Flatten { x } | Op::Actions { x } => self.parts(x),
+            Op::Flatten { x } => self.parts(x),
             Op::Concat { x, y } => [self.parts(x), self.parts(y)].concat(),
             _ => vec![var],
         }
@@ -203,11 +195,6 @@ impl Network {
     /// Whether the network works on points, not only on the observation as a vector.
     pub(crate) fn reads_points(&self) -> bool {
         self.ops.contains(&Op::Points)
-    }
-
-    /// Whether the network depends on where the actions are.
-    pub(crate) fn reads_kinds(&self) -> bool {
-        !self.places.is_empty()
     }
 
     /// The most rows that a result has.

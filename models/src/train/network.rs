@@ -53,7 +53,7 @@ impl PolicyValueNet {
         weights.check(&network.layout())?;
         let layer = |tensors: &[NamedTensor]| (leaf(&tensors[0], device), leaf(&tensors[1], device));
         let layers = weights.tensors().chunks_exact(2).map(layer).collect();
-        Ok(PolicyValueNet { graph: Graph::new(network, device), layers })
+        Ok(PolicyValueNet { graph: Graph::new(network), layers })
     }
 
     /// The network with its parameters rounded to other floats; its inputs must then be such.

@@ -39,7 +39,6 @@ impl LearnerState {
     #[must_use]
     pub fn new(shape: Shape, network: NetworkConfig, weights: Weights) -> LearnerState {
         let (moment1, moment2) = (weights.zeros_like(), weights.zeros_like());
-        let shape = network.needed(shape);
         let average = weights.clone();
         LearnerState { shape, network, heads: Vec::new(), steps: 0, moment1, moment2, average, weights }
     }

@@ -16,5 +16,5 @@ pub(crate) fn shape(spec: &Spec) -> Shape {
         lattice: spec.lattice,
         cells: spec.cells.clone(),
     };
-    Shape { inputs: spec.features(), actions: spec.actions, board, action_kinds: spec.kinds() }
+    Shape { inputs: spec.features(), actions: spec.actions, board }
 }

@@ -9,8 +9,7 @@ use crate::config::{SearchConfig, SelfPlayConfig};
 
 fn played(precision: Precision, device: ComputeDevice, stopped: bool) -> Result<Option<SelfPlayGames>, Fault> {
     let game = Konane::default().with_params(&Params::new().with("size", 6)).expect("valid");
-    let network =
-        NetworkConfig::from(ResidualConv { blocks: 1, channels: 8, global_pooling: true, ..Default::default() });
+    let network = NetworkConfig::from(ResidualConv { blocks: 1, channels: 8, global_pooling: true });
     let weights = Weights::random(&network.layout(&shape(&game.spec())).expect("a small network"), 1);
     let self_play = SelfPlayConfig {
         games_per_iteration: 21,

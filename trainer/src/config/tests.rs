@@ -31,8 +31,8 @@ fn the_checksum_is_of_what_decides_the_weights() {
     let plain = checksum("");
     assert_eq!(plain, "23d44f69", "checkpoints have it");
     let graph = checksum("net.kind = \"residual_graph\"");
-    assert_eq!(checksum("net = { kind = \"residual_graph\", heads = \"dense\" }"), graph, "a key at its default");
-    assert_ne!(checksum("net = { kind = \"residual_graph\", heads = \"shared\" }"), graph);
+    assert_eq!(checksum("net = { kind = \"residual_graph\", channels = 48 }"), graph, "a key at its default");
+    assert_ne!(checksum("net = { kind = \"residual_graph\", channels = 32 }"), graph);
     let without_part = "self_play.threads = 3|self_play.concurrent_games = 7|self_play.cached_positions = 0|\
         search.play_proof_nodes = 9|learn.threads = 2|arena.games = 8|run.checkpoint_steps = 7|\
         run.overlap = false|run.schedule_iterations = 0";

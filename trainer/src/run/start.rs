@@ -12,7 +12,7 @@ use turnstone_arena::{Ladder, Match, RatingScale};
 use turnstone_base::checksum::crc32_text;
 use turnstone_base::files::read_bounded;
 use turnstone_env::DynGame;
-use turnstone_models::{ComputeDevice, Learner, LearnerState, Weights, warm_start};
+use turnstone_models::{ComputeDevice, Learner, LearnerState, Weights};
 use turnstone_search::Stop;
 use turnstone_selfplay::replay::{Shard, Window};
 use turnstone_selfplay::{Games, TrainableGame};
@@ -138,8 +138,8 @@ impl InitialCheckpoint {
         crc32_text(&self.bytes)
     }
 
-    /// The weights, for the network of a config, which is that of the checkpoint. The game may have other parameters if its
-    /// shape is the same or the network has shared heads.
+    /// The weights, for the network of a config, which is that of the checkpoint. The game may have other parameters if the
+    /// network fits its shape.
     ///
     /// # Errors
     /// One line that names the file and the fault: it is no checkpoint, or one of another game, network or board.
@@ -160,10 +160,9 @@ impl InitialCheckpoint {
             info.network,
             config.net
         );
-        let weights = warm_start(&config.net, [&info.shape, &shape], &loaded.weights, config.seed)
-            .with_context(|| shown.to_string())?;
+        ensure!(config.net.fits(&info.shape, &shape), "{shown}: it is for another board");
         let info = checkpoint_info(game, &config.net, &config.search.at_play(), info.step);
-        let network = LoadedNetwork::new(info, weights);
+        let network = LoadedNetwork::new(info, loaded.weights);
         ensure!(network.is_finite(game), "{shown}: the outputs of its network are not finite");
         Ok(network.weights)
     }

@@ -125,13 +125,16 @@ fn a_run_learns_from_its_window() {
 
 #[test]
 fn a_run_begins_with_the_network_of_its_config() {
-    let (place, mut parsed) = (tempfile::tempdir().expect("a temporary folder"), parsed(CONFIG));
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let ((_, larger), mut parsed) = (parsed(&CONFIG.replace("pits = 3", "pits = 4")), parsed(CONFIG));
     let (config, game) = &parsed;
     let weights = Weights::random(&config.net.layout(&shape(game.spec())).expect("a network"), 99);
     let file = place.path().join("other.safetensors");
     let info = checkpoint_info(&**game, &config.net, &config.search.at_play(), 70);
     turnstone_models::save(&file, &info, &weights).expect("written");
     let initial = InitialCheckpoint::read(&file).expect("readable");
+    let fault = initial.weights(&*larger, config).expect_err("a fault").to_string();
+    assert!(fault.ends_with("other.safetensors: it is for another board"), "{fault}");
     let folder = folder(&place.path().join("run"), CONFIG);
     let mut begin = |from: &str| {
         parsed.0.run.from = from.to_owned();

@@ -48,34 +48,6 @@ fn a_run_begins_with_the_network_of_another() {
 }
 
 #[test]
-fn a_network_with_shared_heads_goes_to_another_board() {
-    let konane = annealed().replace("\"mu_torere\"\nmax_plies = 30", "\"konane\"\nsize = 4");
-    let net = "kind = \"residual_graph\"\nblocks = 1\nchannels = 8\nheads = \"shared\"";
-    let place = Place::with(&konane.replace("kind = \"residual_mlp\"\nblocks = 1\nwidth = 16", net));
-    let earlier = place.run("earlier");
-    let (code, text) = finish(place.start(&earlier));
-    assert_eq!(code, Some(0), "{text}");
-    let (config, from) = (place.config.to_str().expect("UTF-8"), earlier.to_str().expect("UTF-8"));
-    let larger = |name: &str, more: &[&str]| {
-        let run = place.run(name);
-        let arguments = [config, "--from", from, "--set", "game.size=6", "--run", run.to_str().expect("UTF-8")];
-        (finish(train(&[&arguments[..], more].concat())), run.join("state.safetensors"))
-    };
-    let ((code, text), state) = larger("larger", &[]);
-    assert_eq!(code, Some(0), "{text}");
-    let (_, again) = larger("again", &[]);
-    assert!(fs::read(state).expect("written") == fs::read(again).expect("written"));
-    // The larger one continues on its own board.
-    let (code, text) =
-        finish(train(&["--resume", place.run("larger").to_str().expect("UTF-8"), "--set", "run.iterations=5"]));
-    assert_eq!(code, Some(0), "{text}");
-    let ((code, text), state) = larger("dense", &["--set", "net.heads=dense"]);
-    let expected = "1 along the lines, shared heads, the one of the config a residual graph, 1 blocks of 8 channels, 1 along the lines";
-    assert!(code == Some(1) && !state.exists(), "{text}");
-    assert!(text.contains(expected) && text.lines().count() == 1, "{text}");
-}
-
-#[test]
 fn networks_that_do_not_fit_are_refused() {
     let place = Place::with(&annealed());
     let earlier = place.run("earlier");

@@ -18,33 +18,12 @@ impl Geometry {
             scalars: SCALARS.map(str::to_owned).into(),
             bounds: [0.0, 1.0],
             blocks: vec![("REMOVE", points), ("JUMP", self.plies.len() - points)],
-            action_kinds: self.action_kinds(),
             symmetries: self.symmetries(),
             piece_planes: Some([0, 1]),
             sides: ["dark", "light"],
             draws: false,
             ..Spec::new("konane", 1, [self.size; 2], &PLANES, self.plies.len())
         }
-    }
-
-    /// Removals, and jumps by direction and length, where they start.
-    fn action_kinds(&self) -> Vec<(String, Vec<Option<u16>>)> {
-        let mut kinds: Vec<(String, Vec<Option<u16>>)> = Vec::new();
-        for (action, ply) in self.plies.iter().enumerate() {
-            let (name, row, column) = match *ply {
-                Ply::Remove { row, column } => ("REMOVE".to_owned(), row, column),
-                Ply::Jump(Jump { row, column, direction, jumps }) => {
-                    (format!("JUMP {direction:?} {jumps}"), row, column)
-                }
-            };
-            // A kind's actions follow each other.
-            if kinds.last().is_none_or(|(last, _)| *last != name) {
-                kinds.push((name, vec![None; self.size * self.size]));
-            }
-            let (_, actions) = kinds.last_mut().expect("there is one");
-            actions[row * self.size + column] = Some(action as u16);
-        }
-        kinds
     }
 
     /// The points in reading order.

@@ -146,7 +146,7 @@ impl<'a> Calibration<'a> {
         let (x_numbers, x_place) = of(x);
         let other_shown = other.map(|other| (of(other), self.network.size(other)[0]));
         let other_numbers = other_shown.map_or((&[][..], 0), |((numbers, _), rows)| (&numbers[..], rows));
-        compute(&op, size, x_numbers, other_numbers, &self.network.places, &mut result);
+        compute(&op, size, x_numbers, other_numbers, &mut result);
         let (x, other) = (*x_place, other_shown.map(|((_, place), rows)| (*place, rows)));
         let is_rectified = matches!(op, Op::Relu { .. });
         let register = self.registers.numbers(self.count(y), self.is_output(y));

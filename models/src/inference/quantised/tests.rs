@@ -6,7 +6,7 @@ use super::*;
 use crate::inference::{Inference, Instructions, IntegerInstructions};
 use crate::kinds::tests::everything::Everything;
 use crate::kinds::{NetworkConfig, ResidualConv, ResidualGraph, ResidualMlp};
-use crate::network::{Heads, NetworkKind};
+use crate::network::NetworkKind;
 use crate::shape::{BoardShape, Neighbourhood};
 use crate::weights::TensorSpec;
 
@@ -21,27 +21,20 @@ fn shape() -> Shape {
         lattice: [2, 4],
         cells: (0..7).collect(),
     };
-    // Every third action is of a kind.
-    let kind = |kind: u16| (format!("kind {kind}"), (0..7).map(|point| Some(3 * point + kind)).collect());
-    let mut leap = vec![None; 49];
-    (leap[6], leap[29]) = (Some(22), Some(21));
-    let action_kinds = (0..3).map(kind).chain([("leap".to_owned(), leap)]).collect();
-    Shape { board, action_kinds, ..Shape::flat(17, 25) }
+    Shape { board, ..Shape::flat(17, 25) }
 }
 
 fn configs() -> Vec<NetworkConfig> {
     let neighbourhood = Neighbourhood::Lines;
-    let conv = |global_pooling| ResidualConv { blocks: 2, channels: 20, global_pooling, ..Default::default() };
+    let conv = |global_pooling| ResidualConv { blocks: 2, channels: 20, global_pooling };
     vec![
         ResidualMlp { blocks: 0, width: 1 }.into(),
         ResidualMlp { blocks: 2, width: 50 }.into(),
         ResidualMlp { blocks: 3, width: 128 }.into(),
-        ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood, ..Default::default() }.into(),
-        ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood, ..Default::default() }.into(),
+        ResidualGraph { blocks: 2, channels: 20, reach: 2, neighbourhood }.into(),
+        ResidualGraph { blocks: 0, channels: 48, reach: 1, neighbourhood }.into(),
         conv(false).into(),
         conv(true).into(),
-        ResidualGraph { blocks: 2, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
-        ResidualConv { blocks: 1, channels: 20, heads: Heads::Shared, ..Default::default() }.into(),
         Everything::default().into(),
     ]
 }

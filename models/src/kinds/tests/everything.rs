@@ -33,13 +33,6 @@ impl NetworkKind for Everything {
         let observed = net.inputs();
         let observed = net.rectified("observed", observed, 16);
         let all = net.concat(observed, narrow);
-        let at_points = net.linear("at_points", lifted, 3, Init::Head);
-        let (from, to) = (net.linear("from", lifted, 5, Init::He), net.linear("to", sum, 5, Init::He));
-        let of_pairs = net.products(from, to);
-        let by_kind = net.concat(at_points, of_pairs);
-        let others = net.linear("others", everywhere, 2, Init::Head);
-        let by_action = net.actions(by_kind, Some(others));
-        let all = net.concat(all, by_action);
         let again = net.rectified("again", all, 16);
         let deeper = net.rectified("deeper", again, 16);
         let deeper = net.linear("deepest", deeper, 16, Init::Residual(1));

@@ -70,7 +70,7 @@ impl ProcessorGradients {
             parts: (0..parts).map(|_| sums()).collect(),
             workspaces: Vec::new(),
             multiply_adds: state.network.cost(&state.shape)?.multiply_adds,
-            graph: Graph::new(network, &device),
+            graph: Graph::new(network),
             further,
             device,
         })

@@ -1,7 +1,7 @@
 //! A network as a graph of burn: the walk over its operations.
 
+use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
-use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::network::{Network, Op, Step, VALUE, Var, fused};
 use crate::shape::{BoardShape, Shape};
@@ -32,19 +32,11 @@ pub(crate) struct Graph {
     pub(crate) steps: Vec<Step>,
     /// How often each result is read.
     uses: Vec<usize>,
-    /// The places of the actions, if the network reads them.
-    places: Option<Tensor<1, Int>>,
 }
 
 impl Graph {
-    /// A graph on `device`.
-    pub(crate) fn new(network: Network, device: &Device) -> Graph {
-        let places = network.reads_kinds().then(|| {
-            let places: Vec<i64> = network.places.iter().map(|&place| place as i64).collect();
-            let count = places.len();
-            Tensor::from_data(TensorData::new(places, [count]), device)
-        });
-        Graph { steps: fused(&network), uses: network.uses(), network, places }
+    pub(crate) fn new(network: Network) -> Graph {
+        Graph { steps: fused(&network), uses: network.uses(), network }
     }
 
     /// Evaluates observations `[positions, inputs]`. `points` gives their features of all points, `[positions * points,
@@ -112,13 +104,7 @@ impl Results<'_> {
             Op::Mean { x } => self.by_position(x).mean_dim(1).squeeze_dim(1),
             Op::Max { x } => self.by_position(x).max_dim(1).squeeze_dim(1),
             Op::Concat { x, y } => Tensor::cat(vec![self.read(x), self.read(y)], 1),
-            Op::Products { x, y } => self.by_position(x).matmul(self.by_position(y).transpose()).flatten(0, 1),
             Op::Flatten { x } => self.by_position(x).flatten(1, 2),
-            Op::Actions { x } => {
-                let places = self.graph.places.clone().expect("they were made with the graph");
-                let x: Tensor<2> = self.by_position(x).flatten(1, 2);
-                x.select(1, places)
-            }
             Op::Inputs | Op::Points | Op::Linear { .. } => unreachable!("{op:?} does not read results alone"),
         }
     }
