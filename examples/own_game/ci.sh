@@ -52,7 +52,7 @@ expect "5673234" show connect_four --perft 8
 expect "O" show connect_four --moves "4 4"
 expect "3005288" show othello --perft 9
 expect "connect_four" bench env connect_four --seconds 0.2
-expect "420 iterations" doctor connect_four_hour.toml --seconds 1
+expect "260 iterations" doctor connect_four_hour.toml --seconds 1
 minutes=1
 if [ "${FULL:-yes}" = no ]; then minutes=0.1; fi
 step "own_game train, $minutes minutes"
