@@ -64,17 +64,40 @@ fn matrices_are_hidden_between_observation_and_outputs() {
         lattice: [1, 3],
         cells: (0..3).collect(),
     };
-    let hidden = |text| {
-        let shape = Shape { board: board.clone(), ..Shape::flat(6, 5) };
-        let network = Network::new(&read_from(text).unwrap(), &shape).unwrap();
+    let shape = Shape { board, ..Shape::flat(6, 5) };
+    let hidden_in = |config: &NetworkConfig| {
+        let network = Network::new(config, &shape).unwrap();
         let (layout, hidden) = (network.layout(), network.hidden_matrices());
         hidden.into_iter().map(|place| layout[place].name.clone()).collect::<Vec<_>>()
     };
+    let hidden = |text| hidden_in(&read_from(text).unwrap());
     let blocks = ["blocks.0.first.weight", "blocks.0.second.weight"].map(String::from);
     let and = |heads: &[&str]| [&blocks[..], &heads.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()].concat();
     assert_eq!(hidden(r#"{"kind":"residual_mlp","blocks":1,"width":4}"#), and(&["value_hidden.weight"]));
     let of_graph = and(&["policy_points.weight", "value_points.weight", "value_hidden.weight"]);
     assert_eq!(hidden(r#"{"kind":"residual_graph","blocks":1,"channels":4}"#), of_graph);
+    assert_eq!(hidden_in(&Joined {}.into()), ["inner.weight", "value_hidden.weight"], "both parts give outputs");
+}
+
+#[cfg(feature = "train")]
+turnstone_base::settings! {
+    /// A policy of two layers, one beside the other.
+    #[derive(Debug, Clone)]
+    struct Joined {}
+}
+
+#[cfg(feature = "train")]
+impl NetworkKind for Joined {
+    const NAME: &'static str = "joined";
+
+    fn build(&self, net: &mut NetworkBuilder<'_>) -> [Var; 2] {
+        let (inputs, actions) = (net.inputs(), net.shape().actions);
+        let stem = net.rectified("stem", inputs, 4);
+        let inner = net.rectified("inner", stem, 4);
+        let (first, others) =
+            (net.linear("first", inner, 1, Init::Head), net.linear("others", inner, actions - 1, Init::Head));
+        [net.concat(first, others), net.value_head(inner, 4)]
+    }
 }
 
 #[test]

@@ -162,9 +162,9 @@ impl Network {
         self.ops.iter().enumerate().filter_map(hidden).collect()
     }
 
-    /// What a result only gives in another form, one beside the other.
+    /// The results that this one only gives in another form, one beside the other.
     #[cfg(feature = "train")]
-    pub(crate) fn parts(&self, var: Var) -> Vec<Var> {
+    fn parts(&self, var: Var) -> Vec<Var> {
         match self.ops[var.0] {
             Op::Flatten { x } => self.parts(x),
             Op::Concat { x, y } => [self.parts(x), self.parts(y)].concat(),
